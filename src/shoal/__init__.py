@@ -6,8 +6,8 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-# Names come from their modules when they are first used: numpy and Arrow cost more than a whole --help. Type checkers
-# read __init__.pyi, which stub.py writes.
+# Names are imported from their modules on first use: importing numpy and Arrow takes longer than a whole --help. Type
+# checkers read __init__.pyi, which stub.py generates.
 _HOMES = {
     "AlsoKnown": "shoal.identification.also_known",
     "Assessment": "shoal.risk.assessment",
@@ -81,7 +81,7 @@ def __getattr__(name: str) -> Any:
         return import_module(f"shoal.{name}")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
-    # A room is found by the import system, which asks here first; all else may be a privacy model's plain function.
+    # Subpackages are found by the import system, which asks here first. Other names may be functions of privacy models.
     known = name.startswith("_") or find_spec(f"shoal.{name}") is not None
     measures = {} if known else import_module("shoal.verbs.measures").functions()
     if name not in measures:

@@ -1,4 +1,4 @@
-"""``python -m shoal`` is ``shoal``."""
+"""Entry point of ``python -m shoal``."""
 
 from shoal.cli import main
 

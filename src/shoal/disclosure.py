@@ -1,4 +1,4 @@
-"""Disclosure: which numbers of persons are not to be told, for they are small or give a small one away."""
+"""Disclosure control of published counts: suppression of counts of persons that are small, or reveal a small count."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-_MOST_TIERS = 3  # of large counts that are suppressed before all are
-_MOST_LISTINGS = 200  # attempts to find another listing with the same picture
-USUAL = 11  # persons that are told of at least, where no k is required
+_MOST_TIERS = 3  # maximum number of tiers that are suppressed before all counts are
+_MOST_LISTINGS = 200  # maximum number of attempts to find another listing with the same picture
+USUAL = 11  # minimum number of persons behind a published count, if no k is required
 
 
 def hides(number: int, least: int) -> bool:
-    """Tell whether a number of persons is not to be told; none at all may be.
+    """Return whether a number of persons must be suppressed; 0 may be published.
 
     >>> hides(3, 11), hides(0, 11), hides(11, 11)
     (True, False, False)
@@ -22,12 +22,12 @@ def hides(number: int, least: int) -> bool:
 
 
 def hidden(counts: Sequence[int] | NDArray[np.integer], least: int) -> NDArray[np.bool_]:
-    """Return which counts of persons are suppressed in a list whose sum is public.
+    """Return a mask of the counts of persons that are suppressed in a list whose sum is public.
 
     Counts below ``least`` are suppressed (primary suppression); zeros are shown. Then the smallest of the other counts
     are suppressed, equal ones together (complementary suppression), until the suppressed persons are at least ``least``
-    in total and a small count has at least two possible values for a reader who knows the sum and this rule. Where
-    three such steps do not achieve that, all counts but zeros are suppressed.
+    in total and a small count has at least two possible values for a reader who knows the sum and this rule. If three
+    such steps do not achieve that, all counts but zeros are suppressed.
 
     >>> hidden([50, 3, 20, 0], 11).tolist()
     [False, True, True, False]
@@ -48,10 +48,10 @@ def hidden(counts: Sequence[int] | NDArray[np.integer], least: int) -> NDArray[n
 
 @dataclass(frozen=True, slots=True)
 class _Listing:
-    """Counts of persons, in no order: some ``small`` ones with a ``total``, and those of ``least`` or more, ascending.
+    """Unordered counts of persons: ``small`` counts below ``least`` with a ``total``, and the large ones, ascending.
 
-    A tier is a set of equal large counts. Suppression of the small counts and the lowest tiers leaves a picture: how
-    many counts are suppressed, their sum, and the counts that are shown.
+    A tier is a set of equal large counts. Suppressing the small counts and the lowest tiers leaves a picture: the
+    number of suppressed counts, their sum, and the counts that are shown.
     """
 
     small: int
@@ -60,10 +60,10 @@ class _Listing:
     least: int
 
     def is_unclear(self, tiers: int) -> bool:
-        """Tell whether a small count can have two values, for a reader of the picture that so many tiers leave.
+        """Return whether a small count has two possible values if this many tiers are suppressed.
 
-        The reader considers every listing that is shown by the same picture, because suppressing fewer is not enough.
-        After a number of attempts to find one, a picture that is still clear counts as clear.
+        The reader of the picture considers every listing with the same picture for which suppressing fewer tiers is not
+        enough. After a limited number of attempts to find such a listing, the picture counts as clear.
         """
         shown = self._shown(tiers)
         number = len(self.large) - len(shown)
@@ -71,7 +71,7 @@ class _Listing:
         if persons < self.least:
             return False
         if cells < persons < cells * (self.least - 1) and cells > 1:
-            return True  # all of them may be small, and have two values each
+            return True  # all suppressed counts may be small, with two possible values each
         values: set[int] = set()
         for other in islice(self._alternatives(tiers, persons, shown), _MOST_LISTINGS):
             if other is not None and not any(other.is_unclear(fewer) for fewer in range(tiers)):
@@ -81,7 +81,7 @@ class _Listing:
         return False
 
     def extremes(self) -> tuple[int, int]:
-        """Return the lowest and the highest value that a small count can have."""
+        """Return the lowest and the highest possible value of a small count."""
         others = self.small - 1
         return max(1, self.total - others * (self.least - 1)), min(self.least - 1, self.total - others)
 
@@ -91,7 +91,7 @@ class _Listing:
         return tuple(count for count in self.large if count > highest)
 
     def _alternatives(self, tiers: int, persons: int, shown: tuple[int, ...]) -> Iterator["_Listing | None"]:
-        """Yield the listings with the same picture and as many small counts and tiers; None for an attempt in vain."""
+        """Yield the listings with the same picture and as many small counts and tiers; None for a failed attempt."""
         number, most = len(self.large) - len(shown), shown[0] - 1 if shown else persons
         for total in range(self.small, min(self.small * (self.least - 1), persons - number * self.least) + 1):
             for large in _tiered(number, persons - total, (self.least, most), tiers):
@@ -99,7 +99,7 @@ class _Listing:
 
 
 def _tiered(number: int, total: int, between: tuple[int, int], tiers: int) -> Iterator[tuple[int, ...] | None]:
-    """Yield some ascending counts between two numbers, with a sum and so many different values; None if there are none.
+    """Yield ascending counts between two bounds with a given sum and ``tiers`` distinct values; None if there are none.
 
     >>> list(_tiered(3, 8, (2, 9), 2))
     [(2, 3, 3), (2, 2, 4)]

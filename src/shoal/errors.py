@@ -29,10 +29,10 @@ from shoal.words import listed, phrase
 
 
 class ShoalError(Exception):
-    """The base of all errors of shoal.
+    """Base of all errors of shoal.
 
-    ``code``: identifies the error, such as ``"unknown-column"``. ``message``: the text with its facts. ``facts``: what
-    the text is about, by name. ``remedy``: what to do; ``hint``: the same in words for Python.
+    ``code``: identifies the error, such as ``"unknown-column"``. ``message``: the text with its facts. ``facts``: the
+    facts in the text, by name. ``remedy``: the recommended action; ``hint``: the remedy in terms of Python.
 
     >>> from shoal.remedy import Setting
     >>> error = ShoalError("no-subject", "No column of {table:listed} is the subject.", table=["stays"],
@@ -48,15 +48,15 @@ class ShoalError(Exception):
 
     @property
     def hint(self) -> str:
-        """What to do, in terms of Python; empty if nothing is known."""
+        """The remedy in terms of Python; empty if there is none."""
         return self.advice(PYTHON)
 
     def advice(self, face: Face) -> str:
-        """Return what to do, in terms of an interface."""
+        """Return the remedy in terms of an interface."""
         return advised(self.remedy, face, **self.facts)
 
     def within(self, template: str, kind: "type[ShoalError] | None" = None, **facts: Any) -> "ShoalError":
-        """Return the same error with the place where it occurred in front of its text. ``kind``: another class.
+        """Return the same error with its place in front of the text. ``kind``: another class.
 
         The facts of the place do not replace those of the error, which may have the same names.
 
@@ -81,7 +81,7 @@ class ColumnError(ShoalError):
 
     @classmethod
     def unknown(cls, name: str, available: Iterable[str]) -> Self:
-        """Return the error for a name that no column has.
+        """Return the error for an unknown column name.
 
         >>> raise ColumnError.unknown("aeg", ["age", "sex"])
         Traceback (most recent call last):
@@ -91,7 +91,7 @@ class ColumnError(ShoalError):
         Hint: Did you mean 'age'?
         """
         available, name = list(available), str(name)
-        # The names are not listed: in a file without a header they are somebody's data.
+        # The names are not listed: in a file without a header they are the data of an individual.
         verb = "is" if len(available) == 1 else "are"
         remedy: Remedy = did_you_mean(name, available) or f"There {verb} {{others:other column}}."
         if "," in name:
@@ -142,12 +142,12 @@ class DeclarationError(ShoalError, TypeError):
     """A registered thing, such as a technique, lacks a declaration."""
 
 
-class Cancelled(ShoalError):  # noqa: N818 - stopping on request is no error of anybody's
+class Cancelled(ShoalError):  # noqa: N818 - stopping on request is not an error
     """The user stopped a long run."""
 
 
 def similar(word: str, known: Iterable[str], most: int = 12) -> FixedText:
-    """Return the known word that is close, or the known words.
+    """Return a suggestion of the known word that is similar, or else a list of the known words.
 
     >>> str(similar("qasi", ["direct", "quasi"])), str(similar("x", ["direct", "quasi"]))
     ("Did you mean 'quasi'?", "Available: 'direct', 'quasi'.")
@@ -157,7 +157,7 @@ def similar(word: str, known: Iterable[str], most: int = 12) -> FixedText:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> FixedText | None:
-    """Return "Did you mean …?" if a known word is close, else None.
+    """Return "Did you mean …?" if a known word is similar, else None.
 
     >>> str(did_you_mean("qasi", ["direct", "quasi"]))
     "Did you mean 'quasi'?"

@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
-_MOST_DIGITS = 400  # of a power of ten; a larger one would be worked out for hours
+_MOST_DIGITS = 400  # maximum power of ten; a larger one would take hours to compute
 
 
 def exact(given: Any) -> Fraction:
-    """Read a number, or a text such as "1/11" or "0.2".
+    """Return a number, or a text such as "1/11" or "0.2", as an exact fraction.
 
     >>> exact(0.1), exact("1/11"), exact(3)
     (Fraction(1, 10), Fraction(1, 11), Fraction(3, 1))
@@ -19,7 +19,7 @@ def exact(given: Any) -> Fraction:
     ValueError: must have a power of ten between -400 and 400
     """
     if isinstance(given, bool) or not isinstance(given, int | float | str | Fraction):
-        raise ValueError("must be a number")  # noqa: TRY004 - pydantic turns only this one into a message
+        raise ValueError("must be a number")  # noqa: TRY004 - pydantic turns only ValueError into a message
     power = re.search(r"[eE][-+]?0*(\d+)\s*$", given.replace("_", "")) if isinstance(given, str) else None
     if power and (len(power[1]) > len(str(_MOST_DIGITS)) or int(power[1]) > _MOST_DIGITS):
         raise ValueError(f"must have a power of ten between -{_MOST_DIGITS} and {_MOST_DIGITS}")

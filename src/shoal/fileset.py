@@ -27,8 +27,8 @@ from shoal.errors import WriteError
 from shoal.remedy import Option, either
 from shoal.words import counted
 
-MANIFEST = ".manifest.json"  # after the name of a released file
-DATASET = f"dataset{MANIFEST}"  # in the folder of released tables that belong together
+MANIFEST = ".manifest.json"  # appended to the name of a released file
+DATASET = f"dataset{MANIFEST}"  # in the folder of a release of linked tables
 _LONGEST_NAME = 255  # bytes, on all usual file systems
 _SHOWN = 40  # characters of the target's name that its hidden name starts with
 _ENDS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -49,7 +49,7 @@ def protecting_inputs() -> Iterator[None]:
 
 
 def note_inputs(files: Iterable[Path]) -> None:
-    """Remember files that were read, if somebody protects them."""
+    """Record files that were read, if inputs are protected."""
     noted = _inputs.get()
     if noted is not None:
         noted.extend(files)
@@ -69,7 +69,7 @@ def owner_folder(target: Path) -> Path:
 
 
 def check_name(path: Path) -> None:
-    """Refuse a name that no file can have."""
+    """Refuse a file name that is too long for file systems."""
     size = len(os.fsencode(path.name))
     if size > _LONGEST_NAME:
         raise WriteError(
@@ -197,7 +197,7 @@ class FileSet:
             with beside.open("rb+") as file:
                 os.fsync(file.fileno())
             if target.exists() and target not in self._private:
-                shutil.copymode(target, beside)  # the new file is readable by nobody who could not read the old one
+                shutil.copymode(target, beside)  # the new file must not be readable by more users than the old one
         with uninterrupted():
             if len(self._files) + len(self._gone) == 1:
                 for target, beside in self._files.items():
@@ -223,7 +223,7 @@ def _make_private(folder: Path) -> None:
 
 
 def _hidden(target: Path) -> str:
-    """Return the start of the hidden names that belong to a target; the hash tells long names apart."""
+    """Return the common start of the hidden names for a target; the hash distinguishes long names."""
     return f".{target.name[:_SHOWN]}.{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:8]}"
 
 

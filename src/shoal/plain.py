@@ -1,4 +1,4 @@
-"""Plain data: results as JSON holds them."""
+"""Plain data: results as JSON types."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def plain(value: Any) -> Any:
-    """Return something as JSON holds it; fractions as text, which loses nothing."""
+    """Return a value as JSON types; fractions become text, which is exact."""
     if isinstance(value, Mapping):
         return {str(key): plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
@@ -23,7 +23,7 @@ def plain(value: Any) -> Any:
 
 
 def in_numbers(value: Any) -> Any:
-    """Return fractions as numbers, and infinity as the text that JSON has no number for.
+    """Return fractions as numbers, and infinity as text, because JSON has no number for it.
 
     >>> in_numbers({"t": Fraction(1, 4), "l": float("inf")})
     {'t': 0.25, 'l': 'infinity'}

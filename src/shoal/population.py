@@ -1,4 +1,4 @@
-"""The population that a table is a sample of: a register with everybody in it, or just how many they are."""
+"""The population that a table is a sample of: a register of all its members, or only its size."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ from shoal.table.table import Table
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matched:
-    """How many people of the register look like each class; ``unseen``: those who look like none."""
+    """Number of persons of the register in each class. ``unseen``: the number of persons in none of the classes."""
 
     counts: Counts
     unseen: int
@@ -36,7 +36,7 @@ class Matched:
     def ruled(self, classes: Classes) -> "Matched":
         """Apply ``missing = "never"``: a class with a missing value is one person, with one entry in the register.
 
-        Other entries with the same missing values look like no class then.
+        Further entries with the same missing values then match no class.
         """
         if classes.missing is not Missing.NEVER or not (lacking := classes.lacking).any():
             return self
@@ -52,7 +52,9 @@ class Matched:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Population:
-    """``size``: how many people there are. ``register``: a table with their quasi-identifiers, if there is one.
+    """Population that a table is a sample of.
+
+    ``size``: the number of persons. ``register``: a table with their quasi-identifiers, if there is one.
 
     >>> import shoal
     >>> sample = shoal.read({"age": [34, 34, 71]})
@@ -67,14 +69,19 @@ class Population:
 
     @classmethod
     def of(cls, register: Table, subject: str | None = None) -> "Population":
-        """Take a register; with a subject column, its own or that of the sample, it counts persons."""
+        """Return the population of a register.
+
+        Persons are counted if the register has a subject column, its own or that of the sample.
+        """
         if register.subject is None and subject is not None and subject in register:
             register = register.assign(subject=subject)
         return cls(_persons(register), register)
 
     @classmethod
     def given(cls, data: Any, sample: Table) -> "Population":
-        """Take what a user gives: a population, a register (table, frame or file), its size, or a sampling fraction.
+        """Return the population for the input of a user.
+
+        ``data``: a population, a register (table, frame or file), its size, or a sampling fraction.
 
         >>> import shoal
         >>> Population.given(0.1, shoal.read({"age": [34, 34, 71]})).size
@@ -96,11 +103,11 @@ class Population:
 
     @classmethod
     def sampled(cls, persons: int, fraction: Fraction) -> "Population":
-        """Take the population of which so many persons are a fraction."""
+        """Return the population of which ``persons`` persons are a fraction."""
         return cls(round(persons / fraction))
 
     def fraction(self, persons: int) -> Fraction:
-        """Return the share of the population that is in a sample of so many persons."""
+        """Return the sampling fraction of a sample of ``persons`` persons."""
         if persons > self.size:
             raise ModelError(
                 "population-too-small",
@@ -112,7 +119,7 @@ class Population:
         return Fraction(persons, self.size)
 
     def matched(self, classes: Classes, sample: Table) -> Matched:
-        """Count the people of the register who look like each class; the classes are those of the sample itself."""
+        """Count the persons of the register in each class; the classes are those of the sample itself."""
         if self.register is None:
             raise ModelError("no-register", "Only the size of the population is known. A register is required.")
         lacking = [name for name in classes.quasi if name not in self.register]
@@ -135,7 +142,7 @@ class Population:
         return matched
 
     def register_rows(self, sample: Table, names: Sequence[str]) -> "RegisterRows":
-        """Return who is in the register, with the codes that the sample has for their values."""
+        """Return the distinct rows of the register, encoded with the codes of the sample."""
         if self.register is None:
             raise ModelError("no-register", "Only the size of the population is known. A register is required.")
         rows = self.register.profiles(names)
@@ -147,7 +154,7 @@ class Population:
         return RegisterRows(tuple(codes), counts)
 
     def covering(self, sample: Table, names: Sequence[str]) -> Table:
-        """Return the sample with columns that know the register's values, too, though no record has them.
+        """Return the sample with columns that include the values of the register, although no record has them.
 
         >>> import shoal
         >>> everybody = Population.of(shoal.read({"age": [34, 50]}))
@@ -166,22 +173,23 @@ def _persons(table: Table) -> int:
 
 
 def _counts(number: float | Fraction) -> bool:
-    """Tell whether a number is one of persons, or a fraction of them."""
+    """Return whether a number is a valid number of persons, or a valid fraction of them."""
     return number > 0 if isinstance(number, int) else 0 < number <= 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegisterRows:
-    """Distinct rows of a register: ``codes[j][r]`` in column j; a code beyond all if the sample has no such value.
+    """Distinct rows of a register, encoded with the codes of the sample.
 
-    ``counts[r]``: how many people have them.
+    ``codes[j][r]``: the code of row r in column j; a code above all others if the sample does not have the value.
+    ``counts[r]``: the number of persons with row r.
     """
 
     codes: tuple[Codes, ...]
     counts: Counts
 
     def matched(self, keys: Sequence[Codes], sizes: Sequence[int]) -> Matched:
-        """Count those who look like each of some classes, given by what they show."""
+        """Count the persons in each class. ``keys[j]``: the codes of the classes in column j."""
         number, both = len(keys[0]), [np.concatenate(pair) for pair in zip(keys, self.codes, strict=True)]
         groups = group_rows(both, sizes, len(both[0]))
         counts = summed(groups.ids[number:], self.counts, len(groups))
@@ -190,7 +198,7 @@ class RegisterRows:
         return Matched(counts[groups.ids[:number]], int(counts[~seen].sum()))
 
     def coarser(self, nodes: Sequence[NDArray[np.uint32]]) -> "RegisterRows":
-        """Replace codes by coarser ones: ``nodes[j][code]``; what the sample does not have stays outside."""
+        """Generalise the codes to ``nodes[j][code]``; values that are not in the sample keep a code of their own."""
         coarse = [
             np.append(into, into.max(initial=0) + 1)[codes] for into, codes in zip(nodes, self.codes, strict=True)
         ]
@@ -198,7 +206,7 @@ class RegisterRows:
 
 
 def _widened(column: Column, other: Column) -> tuple[Column, Codes] | None:
-    """Add the values of a register to a column; None if that adds nothing, or cannot be."""
+    """Return a column with the values of a register added; None if there are none to add, or the types differ."""
     mine, theirs = _comparable(column, other), _comparable(other, column)
     if column.kind is Kind.CATEGORY or mine.type != column.values.type or theirs.type != column.values.type:
         return None
@@ -213,7 +221,7 @@ def _widened(column: Column, other: Column) -> tuple[Column, Codes] | None:
 
 
 def _translated(theirs: Column, ours: Column, codes: Codes) -> Codes:
-    """Return the codes that the values of a register have in the sample; one more code stands for values not in it."""
+    """Return the codes of a register as codes of the sample; an additional code stands for values not in the sample."""
     place = pc.index_in(_comparable(theirs, ours), _comparable(ours, theirs)).fill_null(ours.size)
     table = np.full(theirs.size, ours.size, np.int64)
     table[: len(theirs.values)] = place.to_numpy()

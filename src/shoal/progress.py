@@ -1,7 +1,7 @@
-"""One hook for everybody who waits: command line, web page and notebook.
+"""Progress of long computations, with one hook for the command line, the workbench and notebooks.
 
-Long work takes ``progress: Hook | None`` and calls it now and then. A hook that wants the work to stop raises
-:class:`shoal.errors.Cancelled`.
+Long computations accept ``progress: Hook | None`` and call it from time to time. A hook stops the computation by
+raising :class:`shoal.errors.Cancelled`.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a piece of work is: ``done`` of ``total`` (None: unknown), and what is being done.
+    """Progress of a computation: ``done`` of ``total`` steps (None: unknown), and a ``note`` on the current step.
 
     >>> Progress("reading", 5, 20).share
     0.25
@@ -23,7 +23,7 @@ class Progress:
 
     @property
     def share(self) -> float | None:
-        """The part that is done, from 0 to 1, where the total is known."""
+        """The completed share, from 0 to 1; None if the total is unknown."""
         return min(self.done / self.total, 1.0) if self.total else None
 
 
@@ -31,5 +31,5 @@ Hook: TypeAlias = Callable[[Progress], None]
 
 
 def silent(progress: Progress) -> None:
-    """Take progress and do nothing: the hook of those who do not wait."""
+    """Ignore progress: the default hook."""
     del progress

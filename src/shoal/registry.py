@@ -1,7 +1,7 @@
-"""Things found by name: adding one means adding one file to its room.
+"""Registries: components by name. A component is added by adding one file to its package.
 
-A registry belongs to a package. When it is first asked, it imports every module of that package, and each module
-registers what it holds.
+A registry belongs to a package. On first access it imports every module of the package, and each module registers its
+components.
 """
 
 import pkgutil
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Named things of one sort, such as file formats or kinds of hierarchy."""
+    """Named components of one kind, such as file formats or kinds of hierarchy."""
 
     def __init__(self, noun: str, package: str) -> None:
         self._noun = noun
@@ -27,7 +27,7 @@ class Registry(Generic[T]):
         self._lock = threading.RLock()
 
     def register(self, name: str) -> Callable[[T], T]:
-        """Return a decorator that files a thing under ``name``."""
+        """Return a decorator that registers a component under ``name``."""
 
         def add(thing: T) -> T:
             if name in self._things:
@@ -54,13 +54,13 @@ class Registry(Generic[T]):
         return len(self._things)
 
     def values(self) -> list[T]:
-        """Return the things in order of their names."""
+        """Return the components in the order of their names."""
         return [self[name] for name in self]
 
     def _import_all(self) -> None:
         if self._complete:
             return
-        with self._lock:  # another thread waits until all are there; this one may ask while it imports
+        with self._lock:  # other threads wait for the import; this one may enter again during it
             if self._importing:
                 return
             self._importing = True

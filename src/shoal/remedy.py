@@ -1,7 +1,7 @@
-"""Remedies: what to do about an error, in the terms of the interface that shows it.
+"""Remedies: recommended actions after an error, in the terms of the interface that shows it.
 
-An error names a setting of the policy or an option of a call. Python, the command line and the workbench each say in
-their own terms how it is set: by a keyword argument, a flag, or a field of a page.
+An error names a setting of the policy or an option of a call. Python, the command line and the workbench each phrase
+the remedy in their own terms: a keyword argument, a flag, or a field of a page.
 """
 
 from abc import ABC, abstractmethod
@@ -16,18 +16,18 @@ _ANY = "…"  # the value is the reader's choice
 
 
 class Face(Protocol):
-    """An interface, and how it phrases what a reader can do. An empty text: it cannot be done here."""
+    """Interface, with its wording of remedies. An empty text means that the interface does not offer the action."""
 
     def setting(self, key: str, value: Any) -> str:
-        """Return how a setting of the policy is set."""
+        """Return the instruction for a setting of the policy."""
         ...
 
     def column_setting(self, column: str, part: str, value: Any) -> str:
-        """Return how a setting of a column is set."""
+        """Return the instruction for a setting of a column."""
         ...
 
     def option(self, name: str, value: Any) -> str:
-        """Return how an option of a call is given."""
+        """Return the instruction for an option of a call."""
         ...
 
 
@@ -35,7 +35,7 @@ class PythonFace:
     """Python: policies are files, options are keyword arguments."""
 
     def setting(self, key: str, value: Any) -> str:
-        """Return the line of the policy file.
+        """Return the instruction for a setting in the policy file.
 
         >>> PythonFace().setting("search.suppression", 0.05)
         'set suppression = 0.05 under [search] in the policy'
@@ -43,11 +43,11 @@ class PythonFace:
         return policy_line(key, value)
 
     def column_setting(self, column: str, part: str, value: Any) -> str:
-        """Return the setting in the policy file."""
+        """Return the instruction for a setting of a column in the policy file."""
         return policy_column(column, part, value)
 
     def option(self, name: str, value: Any) -> str:
-        """Return the keyword argument.
+        """Return the instruction for the keyword argument.
 
         >>> PythonFace().option("force", True)
         'pass force=True'
@@ -59,7 +59,7 @@ PYTHON = PythonFace()
 
 
 def policy_line(key: str, value: Any) -> str:
-    """Return how a setting is written into a policy file.
+    """Return the instruction for a setting in a policy file.
 
     >>> policy_line("data.subject", "patient_id")
     'set subject = "patient_id" under [data] in the policy'
@@ -72,7 +72,7 @@ def policy_line(key: str, value: Any) -> str:
 
 
 def policy_column(column: str, part: str, value: Any) -> str:
-    """Return how a setting of a column is written into a policy file.
+    """Return the instruction for a setting of a column in a policy file.
 
     >>> print(policy_column("age", "role", "quasi"))
     set role = "quasi" for column 'age' under [columns] in the policy
@@ -82,46 +82,46 @@ def policy_column(column: str, part: str, value: Any) -> str:
 
 
 class Action(ABC):
-    """Something that a reader can do."""
+    """Action that a reader can take."""
 
     @abstractmethod
     def phrased(self, face: Face, **facts: Any) -> str:
-        """Return a clause in the imperative; empty if the interface has no such thing."""
+        """Return a clause in the imperative; empty if the interface does not offer the action."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting(Action):
-    """A setting of the policy, such as ``search.suppression``, and the value to give it."""
+    """A setting of the policy, such as ``search.suppression``, and its recommended value."""
 
     key: str
     value: Any = _ANY
 
     def phrased(self, face: Face, **facts: Any) -> str:
-        """Return how the interface sets it."""
+        """Return the instruction of the interface for the setting."""
         return face.setting(phrase(self.key, **facts), self.value)
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnSetting(Action):
-    """A setting of the column that the error is about, such as its role."""
+    """A setting of the column that the error concerns, such as its role."""
 
     part: str
     value: Any = _ANY
 
     def phrased(self, face: Face, **facts: Any) -> str:
-        """Return how the interface sets it."""
+        """Return the instruction of the interface for the setting."""
         return face.column_setting(str(facts["column"]), self.part, self.value)
 
 
 @dataclass(frozen=True, slots=True)
 class Option(Action):
-    """An option of a call, such as ``force``, and the value to give it."""
+    """An option of a call, such as ``force``, and its recommended value."""
 
     name: str
     value: Any = _ANY
 
-    def phrased(self, face: Face, **facts: Any) -> str:  # noqa: ARG002 - as the other steps
-        """Return how the interface takes it."""
+    def phrased(self, face: Face, **facts: Any) -> str:  # noqa: ARG002 - same signature as the other actions
+        """Return the instruction of the interface for the option."""
         return face.option(self.name, self.value)
 
 
@@ -131,33 +131,33 @@ class Advice(Action):
 
     text: str
 
-    def phrased(self, face: Face, **facts: Any) -> str:  # noqa: ARG002 - as the other steps
+    def phrased(self, face: Face, **facts: Any) -> str:  # noqa: ARG002 - same signature as the other actions
         """Return the text."""
         return phrase(self.text, **facts)
 
 
 @dataclass(frozen=True, slots=True)
 class FixedText(Action):
-    """A text that is complete, and may contain names with braces."""
+    """Complete text without placeholders, which may contain names with braces."""
 
     text: str
 
     def __str__(self) -> str:
         return self.text
 
-    def phrased(self, face: Face, **facts: Any) -> str:  # noqa: ARG002 - as the other steps
+    def phrased(self, face: Face, **facts: Any) -> str:  # noqa: ARG002 - same signature as the other actions
         """Return the text."""
         return self.text
 
 
 @dataclass(frozen=True, slots=True)
 class Either(Action):
-    """Several ways out; the reader takes one."""
+    """Alternative actions, of which the reader takes one."""
 
     steps: tuple[Action, ...]
 
     def phrased(self, face: Face, **facts: Any) -> str:
-        """Return the ways that the interface has.
+        """Return the alternatives that the interface offers.
 
         >>> either("Reduce k", Setting("search.suppression", 0.05)).phrased(PYTHON)
         'Reduce k, or set suppression = 0.05 under [search] in the policy'
@@ -168,13 +168,13 @@ class Either(Action):
 
 @dataclass(frozen=True, slots=True)
 class By(Action):
-    """Advice, and how to follow it."""
+    """Advice, and the action that follows it."""
 
     advice: str
     action: Action
 
     def phrased(self, face: Face, **facts: Any) -> str:
-        """Return the advice alone if the interface has no such thing."""
+        """Return the advice with the action, or the advice alone if the interface does not offer the action."""
         clause, advice = self.action.phrased(face, **facts), phrase(self.advice, **facts)
         return f"{advice}: {clause}" if clause else advice
 
@@ -183,7 +183,7 @@ Remedy = str | Action | Sequence[str | Action]
 
 
 def by(advice: str, action: Action) -> By:
-    """Return advice, and how to follow it.
+    """Return advice with the action that follows it.
 
     >>> by("Read both as text", Option("text", ["age"])).phrased(PYTHON)
     "Read both as text: pass text=['age']"
@@ -192,12 +192,12 @@ def by(advice: str, action: Action) -> By:
 
 
 def either(*steps: str | Action) -> Either:
-    """Return alternatives; texts are advice."""
+    """Return alternative actions; texts become advice."""
     return Either(tuple(Advice(step) if isinstance(step, str) else step for step in steps))
 
 
 def advised(remedy: Remedy | None, face: Face, **facts: Any) -> str:
-    """Return a remedy as sentences. Several in a sequence are sentences of their own.
+    """Return a remedy as text; each element of a sequence becomes a sentence.
 
     >>> advised(["The separator is {sep}.", Option("separator", ";")], PYTHON, sep="','")
     "The separator is ','. Pass separator=';'."

@@ -1,4 +1,4 @@
-"""A sheet: a small table for people, the same in a terminal, in a notebook and in a report."""
+"""Sheet: a small table for readers, the same in a terminal, in a notebook and in a report."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -14,15 +14,15 @@ _STYLE = {
 
 
 def escape(text: str) -> str:
-    """Return text as it is written in HTML."""
+    """Return text escaped for HTML."""
     return _escape(printable(text))
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """``title``: what to see. ``rows``: texts, as many in each as there are ``headings``. ``notes``: what to know.
+    """Small table with a title and notes.
 
-    The first ``words`` columns hold words, the others numbers.
+    ``rows``: texts, one for each of the ``headings``. The first ``words`` columns contain words, the others numbers.
 
     >>> print(Sheet("Two are left.", ("column", "values"), (("age", "7"), ("sex", "12"))).text())
     Two are left.
@@ -38,7 +38,7 @@ class Sheet:
     words: int = 1
 
     def text(self) -> str:
-        """Return the sheet as lines."""
+        """Return the sheet as plain text."""
         lines = [self.headings, *self.rows]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)] if self.headings else []
         body = [self._line(line, widths) for line in lines] if self.rows else []
@@ -52,7 +52,7 @@ class Sheet:
         return "  ".join(cells).rstrip()
 
     def html(self) -> str:
-        """Return the sheet as a piece of HTML that brings its own style, for notebooks."""
+        """Return the sheet as an HTML fragment with inline styles, for notebooks."""
         head = f"<p><strong>{escape(self.title)}</strong></p>" if self.title else ""
         foot = "".join(f'<p style="opacity:.75">{escape(note)}</p>' for note in self.notes)
         return f"<div>{head}{self._grid()}{foot}</div>"
@@ -73,13 +73,13 @@ class Sheet:
 
 
 class Presentable(ABC):
-    """A result that shows itself: as lines in a terminal, as a table in a notebook."""
+    """Result that displays itself: as text in a terminal, as a table in a notebook."""
 
     __slots__ = ()
 
     @abstractmethod
     def sheet(self) -> Sheet:
-        """Return what is to be seen at a glance."""
+        """Return a summary of the result."""
 
     def __repr__(self) -> str:
         return self.sheet().text()

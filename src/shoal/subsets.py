@@ -1,8 +1,8 @@
-"""Counts over subsets of columns: whatever part of a person's record is known, how many others share it.
+"""Counts over subsets of columns: for every known part of a person's record, the number of persons who share it.
 
-Where it fits into memory, one table of counts serves everything that asks about combinations of columns: for every
-subset A and every row, the persons with a row that agrees in all columns of A. Otherwise subsets are counted when they
-are asked for. A subset is written as bits; bit j stands for column j.
+If it fits into memory, one table of counts serves all questions about combinations of columns: for every subset A and
+every row, the number of persons with a row that agrees in all columns of A. Otherwise a subset is counted when it is
+requested. A subset is represented as bits; bit j stands for column j.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,13 +21,16 @@ from shoal.table.column import Column
 from shoal.table.missing import Missing
 from shoal.table.table import Table
 
-BUDGET = 2 << 30  # bytes that the counts may take unless told otherwise
-PAIRS = 4e10  # pairs of rows that are compared at most: some minutes
+BUDGET = 2 << 30  # default maximum size of the counts in bytes
+PAIRS = 4e10  # maximum number of pairs of rows to compare: some minutes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SubsetCounts:
-    """``counts[A, i]``: how many persons have a row that agrees with row i in every column of subset A; if they fit.
+    """Counts of persons over all subsets of some columns.
+
+    ``counts[A, i]``: the number of persons with a row that agrees with row i in every column of subset A; None if the
+    counts do not fit into the budget.
 
     >>> import shoal
     >>> table = shoal.read({"age": [30, 30, 40], "sex": ["f", "m", "m"]})
@@ -58,8 +61,8 @@ class SubsetCounts:
     ) -> "SubsetCounts":
         """Count over all subsets of some columns, if the counts fit into the budget.
 
-        ``near``: what else agrees than equal values, per column; every row is then compared with every other.
-        ``learned``: a column in which a missing value is a value of its own, whatever the rule.
+        ``near``: per column, the values that agree in addition to equal ones; every row is then compared with every
+        other. ``learned``: a column in which missing values are a category of their own, whatever the rule.
         """
         rows, origin, row_of = _rows(table, columns, missing, learned)
         fits = len(columns) <= MOST and memory(len(rows), len(columns)) <= budget
@@ -75,24 +78,24 @@ class SubsetCounts:
         return tuple(column.name for column in self.columns)
 
     def subset(self, names: Sequence[str]) -> int:
-        """Return the subset of some columns."""
+        """Return the subset of some columns as bits."""
         for name in names:
             if name not in self.names:
                 raise ColumnError.unknown(name, self.names)
         return sum(1 << self.names.index(name) for name in set(names))
 
     def agreeing(self, subset: int) -> NDArray[np.int64]:
-        """Return how many persons have a row that agrees with each row in every column of a subset."""
+        """Return, for each row, the number of persons with a row that agrees in every column of a subset."""
         counts = agreeing(self.rows, subset) if self.counts is None else self.counts[subset]
         return counts.astype(np.int64)
 
     def holders(self) -> NDArray[Any]:
-        """Return who each record belongs to, in input order: one of the holders of the rows."""
+        """Return the holder of each record, in input order: an index into the weights of the rows."""
         engine = self.table.engine
         return engine.expand(self.origin, np.arange(len(self.rows.weights)))
 
     def expand(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Turn one value per row into one per record, in input order."""
+        """Expand one value per row to one per record, in input order."""
         return self.table.engine.expand(_distinct(self.origin), values[self.row_of])
 
 
@@ -120,7 +123,7 @@ def _distinct(origin: DistinctRows | Profiles) -> DistinctRows:
 def _rows(
     table: Table, columns: Sequence[str], missing: Missing, learned: str | None
 ) -> tuple[Rows, DistinctRows | Profiles, NDArray[np.uint32]]:
-    """Return the distinct rows with whom they belong to, and for each distinct row one of these."""
+    """Return the rows with their holders, their origin, and the index of one of the rows for each distinct row."""
     if missing is Missing.WILDCARD:
         raise ModelError(
             "wildcard-missing",
@@ -148,7 +151,7 @@ def _rows(
 
 
 def subsets_of(columns: int, *, most: int | None = None, empty: bool = False) -> Iterator[int]:
-    """Yield the subsets of a set of columns, given as bits, with at most so many members.
+    """Yield the subsets of a set of columns, given as bits, with at most ``most`` members.
 
     >>> list(subsets_of(0b101)), list(subsets_of(0b101, most=1, empty=True))
     ([1, 4, 5], [0, 1, 4])

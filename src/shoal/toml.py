@@ -1,4 +1,4 @@
-"""Writing TOML, as far as policies need it; reading is done by the standard library."""
+"""Writing TOML, to the extent that policies require; reading is done by the standard library."""
 
 import json
 import re
@@ -9,7 +9,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def key(name: str) -> str:
-    """Return how a name is written as a key.
+    """Return a name as a TOML key.
 
     >>> print(key("age"), key("age at admission"))
     age "age at admission"
@@ -18,7 +18,7 @@ def key(name: str) -> str:
 
 
 def document(given: Mapping[str, Any]) -> str:
-    """Return how a document is written: what is alone first, then its tables, a line for each of their entries.
+    """Return a TOML document: plain values first, then the tables, with one line for each entry.
 
     >>> print(document({"version": 1, "data": {"subject": "id"}, "require": [{"model": "k-anonymity", "k": 11}]}))
     version = 1
@@ -41,7 +41,7 @@ def document(given: Mapping[str, Any]) -> str:
 
 
 def _tables(part: Any) -> bool:
-    """Tell whether something is written as a table, or as several."""
+    """Return whether a value is written as a table, or as an array of tables."""
     several = isinstance(part, list | tuple) and bool(part) and all(isinstance(item, Mapping) for item in part)
     return isinstance(part, Mapping) or several
 
@@ -51,7 +51,7 @@ def _lines(table: Mapping[str, Any]) -> list[str]:
 
 
 def value(given: Any) -> str:
-    """Return how a value is written on one line.
+    """Return a value as TOML on one line.
 
     >>> print(value({"kind": "interval", "widths": [5.0, 10.0]}))
     { kind = "interval", widths = [5, 10] }
@@ -64,6 +64,6 @@ def value(given: Any) -> str:
         return str(given).lower()
     if isinstance(given, float) and given.is_integer():
         return str(int(given))
-    if isinstance(given, str):  # JSON's escapes are TOML's, but for one character that JSON does not escape
+    if isinstance(given, str):  # TOML escapes as JSON does, except one character that JSON does not escape
         return json.dumps(given, ensure_ascii=False).replace("\x7f", "\\u007f")
     return str(given)

@@ -1,6 +1,6 @@
-"""What users write, checked by pydantic and answered in shoal's own words: where, what, and what to do.
+"""Validation of user input by pydantic, with messages in the words of shoal: the place, the problem and the remedy.
 
-Pydantic's messages quote the input. Input may be data, so only its place and the rule it breaks are told.
+Messages of pydantic quote the input. Input may be data, so only its place and the violated rule are reported.
 """
 
 import re
@@ -19,13 +19,13 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Checked(BaseModel):
-    """The base of all that users write: frozen, and no word in it that is not known."""
+    """Base of all user input: frozen, and without unknown settings."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     @classmethod
     def model_json_schema(cls, *args: Any, **options: Any) -> dict[str, Any]:
-        """Return the JSON Schema, whose descriptions are for readers: without examples and marks."""
+        """Return the JSON Schema, with descriptions for readers: without examples and markup."""
         return _readable(super().model_json_schema(*args, **options))  # type: ignore[no-any-return]
 
 
@@ -41,14 +41,14 @@ def _readable(part: Any) -> Any:
 
 
 def one_of(known: Iterable[str], noun: str, name: str) -> str:
-    """Return a name that is known; refuse any other."""
+    """Return a known name; refuse any other."""
     if name not in set(known):
         raise ValueError(f"there is no such {noun}. {similar(name, known, 30)}")
     return name
 
 
 def validated(model: type[M], given: Mapping[str, Any], *, where: str, error: type[ShoalError]) -> M:
-    """Return the model made from what was given, or raise ``error`` with every problem and its place."""
+    """Return the model made from the input, or raise ``error`` with every problem and its place."""
     try:
         return TypeAdapter(model).validate_python(given)
     except ValidationError as failure:
@@ -59,7 +59,7 @@ def validated(model: type[M], given: Mapping[str, Any], *, where: str, error: ty
 
 
 def _problem(model: type[BaseModel], error: Any) -> tuple[str, FixedText | None]:
-    """Return a line for people, and a hint where a known word is close."""
+    """Return a description of a problem, and a hint if a known word is similar."""
     place = _written_place(error["loc"])
     path = ".".join(place)
     if error["type"] == "extra_forbidden":
@@ -80,7 +80,7 @@ def _problem(model: type[BaseModel], error: Any) -> tuple[str, FixedText | None]
 
 
 def _no_such_choice(path: str, error: Any) -> tuple[str, FixedText | None]:
-    """Say that a name is not known, or that none is given."""
+    """Return the problem of an unknown or missing name, and a hint."""
     key, other, known = error["ctx"]["key"], error["ctx"]["other"], error["ctx"]["known"].split(",")
     given = error["input"].get(key) if isinstance(error["input"], Mapping) else None
     if given is None:
@@ -88,7 +88,7 @@ def _no_such_choice(path: str, error: Any) -> tuple[str, FixedText | None]:
     return f"{path}.{key}: {error['msg']}", similar(str(given), known, 30)
 
 
-# What pydantic says in words of its own.
+# Plain wording instead of the messages of pydantic.
 _PLAIN = {
     "missing": "must be there",
     **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), "must be a whole number"),
@@ -101,11 +101,11 @@ _PLAIN = {
 
 
 def _written_place(place: Sequence[str | int]) -> list[str]:
-    """Return the place as it stands in the file: without the kinds that pydantic puts in, and without values."""
+    """Return the place as written in the file: without the kinds that pydantic inserts, and without values."""
     written: list[str] = []
     for before, part in zip([None, *place], place, strict=False):
         if before == "hierarchy" or (isinstance(before, int) and written[0] == "require" and len(written) == 2):
-            written.append("")  # the kind or the model, which the file has elsewhere
+            written.append("")  # the kind or the model, which stands elsewhere in the file
             continue
         written.append(str(part))
         if part == "values":
@@ -114,7 +114,7 @@ def _written_place(place: Sequence[str | int]) -> list[str]:
 
 
 def _fields_at(model: Any, place: Sequence[str | int]) -> list[str]:
-    """Return the settings that are known at a place inside a model."""
+    """Return the known settings at a place inside a model."""
     for part in place:
         model = _inside(model, part)
     return list(model.model_fields) if hasattr(model, "model_fields") else []
@@ -133,12 +133,12 @@ def _inside(annotation: Any, part: str | int) -> Any:
 
 
 def _element(annotation: Any) -> Any:
-    """Return the type of what is in a list; other types as they are."""
+    """Return the element type of a list; other types unchanged."""
     return get_args(annotation)[0] if get_origin(annotation) is list else annotation
 
 
 def _model_in(annotation: Any) -> Any:
-    """Return the model that an annotation such as ``dict[str, Model] | None`` is about."""
+    """Return the model inside an annotation such as ``dict[str, Model] | None``."""
     if hasattr(annotation, "model_fields"):
         return annotation
     models = [inner for member in get_args(annotation) if (inner := _model_in(member)) is not None]

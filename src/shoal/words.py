@@ -1,13 +1,13 @@
-"""Words: numbers, names and other facts as people read them."""
+"""Wording of numbers, names and other facts for readers."""
 
 from collections.abc import Iterable
 from math import floor, isfinite, isnan, log10
 from string import Formatter
 from typing import Any
 
-_MOST_DIGITS = 17  # significant digits of a number
+_MOST_DIGITS = 17  # maximum number of significant digits
 
-_EVEN, _MANY = 0.5, 100  # from which risk on per cent are easier to grasp; from how many on nobody asks for tenths
+_EVEN, _MANY = 0.5, 100  # risk from which per cent are shown; n from which tenths are omitted in 1 in n
 
 
 def odds(risk: float) -> str:
@@ -32,7 +32,7 @@ def blurred(number: int, least: int) -> str:
 
 
 def printable(text: str) -> str:
-    """Return text without characters that cannot be displayed, such as bells and nulls.
+    """Replace characters that cannot be displayed, such as bells and nulls.
 
     >>> printable("a" + chr(7) + "b") == "a" + chr(0xFFFD) + "b"
     True
@@ -62,9 +62,9 @@ def listed(names: Iterable[str], most: int = 12) -> str:
 
 
 def short(number: Any, limit: Any = None, *, digits: int = 3) -> str:
-    """Return a number for people: counts in full, other numbers with three significant digits, or more.
+    """Return a number for readers: integers in full, other numbers with at least three significant digits.
 
-    ``limit``: a threshold. The number is written with more digits where rounding would put it on the other side.
+    ``limit``: a threshold. More digits are written if rounding would put the number on the other side of it.
 
     >>> from fractions import Fraction
     >>> short(Fraction(1, 3)), short(11), short(0.25), short(226123.4), short(0.000_012_34), short(float("inf"))
@@ -96,7 +96,7 @@ def share(number: Any, limit: Any = None) -> str:
 
 
 def _significant(value: float, digits: int) -> str:
-    """Return a number with so many significant digits, or all before the point, and no trailing zeros after it."""
+    """Return a number with ``digits`` significant digits, or all integer digits, and without trailing decimal zeros."""
     decimals = 0 if value == 0 else max(0, digits - 1 - floor(log10(abs(value))))
     text = f"{value:,.{decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
@@ -107,7 +107,7 @@ def _side(value: float, limit: Any) -> int:
 
 
 class _Phrases(Formatter):
-    """Formats facts in texts: ``{records:record}`` is a number with its noun, ``{names:listed}`` a list of names."""
+    """Formatter of texts: ``{records:record}`` is a number with its noun, ``{names:listed}`` a list of names."""
 
     def format_field(self, value: Any, format_spec: str) -> Any:
         if format_spec == "listed":
@@ -120,7 +120,7 @@ class _Phrases(Formatter):
 
 
 def phrase(template: str, **facts: Any) -> str:
-    """Return a text with its facts.
+    """Return a text with its facts filled in.
 
     >>> phrase("{records:record} of {names:listed}, {part:share}.", records=1, names=["a", "b"], part=0.5)
     "1 record of 'a', 'b', 50%."
@@ -129,7 +129,7 @@ def phrase(template: str, **facts: Any) -> str:
 
 
 def values(numbers: dict[str, Any]) -> str:
-    """Return named values.
+    """Return named values as text.
 
     >>> values({"k": 11, "t": 0.125})
     'k = 11, t = 0.125'
@@ -138,7 +138,7 @@ def values(numbers: dict[str, Any]) -> str:
 
 
 def first_sentence(thing: Any) -> str:
-    """Return the first sentence of the documentation of a thing.
+    """Return the first sentence of the docstring of an object.
 
     >>> from shoal.models.k_anonymity import KAnonymity
     >>> first_sentence(KAnonymity)
@@ -149,7 +149,7 @@ def first_sentence(thing: Any) -> str:
 
 
 def size_in_words(size: float) -> str:
-    """Return a number of bytes.
+    """Return a number of bytes with its unit.
 
     >>> size_in_words(3_500_000), size_in_words(2.4 * 2**30)
     ('3 MB', '2.4 GB')
@@ -158,7 +158,7 @@ def size_in_words(size: float) -> str:
 
 
 def time_in_words(seconds: float) -> str:
-    """Return a duration.
+    """Return a duration with its unit.
 
     >>> time_in_words(0.2), time_in_words(42), time_in_words(600), time_in_words(9000)
     ('below 1 s', '42 s', '10 min', '2.5 h')

@@ -1,4 +1,4 @@
-"""Pictures as data: Vega-Lite specifications, the same for notebook, report and web page."""
+"""Charts as Vega-Lite specifications, identical in notebooks, reports and web pages."""
 
 from shoal.charts.attacks import attacks
 from shoal.charts.before_after import before_after

@@ -1,4 +1,4 @@
-"""What attacks achieve, against what can be had without the release."""
+"""Success of the attacks compared with the baseline without the release."""
 
 from typing import Any
 
@@ -8,13 +8,13 @@ from shoal.charts.chart import Chart
 from shoal.charts.colours import FAINT, INK, LINES
 from shoal.errors import AttackError
 
-MOST = 40  # results that are drawn
+MOST = 40  # maximum number of results drawn
 
 
 def attacks(attacked: Attacked) -> Chart:
-    """Draw the success of each attack with its interval, its baseline and its control, those that gain most first.
+    """Draw the success of each attack with its interval, baseline and control, in descending order of gain.
 
-    Those that answer no question of WP216 come last.
+    Attacks that do not count towards a risk of WP216 come last.
 
     >>> import shoal
     >>> data = {"age": [31, 34, 71, 78], "dx": ["flu", "ms", "flu", "flu"]}

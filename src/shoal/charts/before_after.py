@@ -1,4 +1,4 @@
-"""Before and after: how a column's values are spread in the original, and what a release says about that."""
+"""Distribution of a column in the original, and as implied by a release."""
 
 from typing import Any
 
@@ -11,12 +11,14 @@ from shoal.recoding.nodes import Fate, Floats
 from shoal.recoding.recoding import Recoded
 from shoal.table.kind import Kind
 
-BARS = 24  # at most: intervals of numbers, or the most frequent categories
-FEW = 5  # a category that fewer records have is not named
+BARS = 24  # maximum number of intervals or categories
+FEW = 5  # categories with fewer records are not named
 
 
 def before_after(recoded: Recoded) -> Chart:
-    """Draw the shares of values before, and after as the release implies them: all values of a set alike.
+    """Draw the shares of the values in the original, and as implied by the release.
+
+    A released set of values counts evenly towards each of its values.
 
     >>> import shoal
     >>> found = shoal.compare({"age": [31, 34, 34, 71]}, {"age": ["30-39", "30-39", "30-39", "*"]})
@@ -35,7 +37,7 @@ def before_after(recoded: Recoded) -> Chart:
 
 
 def _numbers(recoded: Recoded) -> list[dict[str, Any]]:
-    """Put numbers and dates into intervals of equal width; a released interval is spread evenly over its own."""
+    """Group numbers and dates into intervals of equal width. A released interval is spread evenly over its range."""
     low, high = recoded.domain.ends
     places = recoded.domain.positions
     if places is None or np.isnan(low):
@@ -52,7 +54,7 @@ def _numbers(recoded: Recoded) -> list[dict[str, Any]]:
 
 
 def _spread(recoded: Recoded, edges: Floats) -> Floats:
-    """Return the share of each interval of the picture, according to the cells that show something."""
+    """Return the share of each interval of the chart, as implied by the cells that are not suppressed."""
     nodes = recoded.nodes
     speaking = ~nodes.lost & ~np.isnan(nodes.low) & (recoded.node_counts > 0)
     low = np.clip(nodes.low[speaking], edges[0], edges[-1])[:, None]
@@ -66,7 +68,7 @@ def _spread(recoded: Recoded, edges: Floats) -> Floats:
 
 
 def _texts(recoded: Recoded) -> list[dict[str, Any]]:
-    """Take the most frequent categories, and put the others together."""
+    """Return the most frequent categories, with the others combined."""
     before, after = observed(recoded), implied(recoded, lost=False)
     after = np.zeros(len(before)) if after is None else after
     labels = [label if label is not None else "(missing)" for label in recoded.domain.column.labels().to_pylist()]
@@ -97,7 +99,7 @@ def _body(recoded: Recoded, bars: list[dict[str, Any]]) -> dict[str, Any]:
 def _along_scale(
     recoded: Recoded, bars: list[dict[str, Any]], share: dict[str, Any], tooltip: list[dict[str, str]]
 ) -> dict[str, Any]:
-    """Draw intervals of numbers, or of days, which pictures count in milliseconds."""
+    """Draw intervals of numbers, or of days, which Vega-Lite counts in milliseconds."""
     days = recoded.domain.column.kind in {Kind.DATE, Kind.DATETIME}
     unit = 86_400_000 if days else 1
     bars = [{**bar, "value": bar["value"] * unit, "end": bar["end"] * unit} for bar in bars]

@@ -1,4 +1,4 @@
-"""A chart: a Vega-Lite specification that shows itself and can be saved."""
+"""A chart: a Vega-Lite specification that can be displayed and saved."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from shoal.remedy import either
 from shoal.words import printable
 
 VERSION = "6.4"
-SCALE = 2  # pixels of a PNG for each unit of a picture
+SCALE = 2  # pixels of a PNG per unit of the chart
 _CONFIG = {
     "background": "white",
     "font": "Helvetica, Arial, Liberation Sans, sans-serif",
@@ -38,13 +38,13 @@ _CONFIG = {
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A picture as data. ``spec``: Vega-Lite, complete with its data; nothing is loaded from anywhere."""
+    """A chart as data. ``spec``: a Vega-Lite specification that contains its data; nothing else is loaded."""
 
     spec: dict[str, Any]
 
     @classmethod
     def of(cls, title: str, subtitle: str | list[str], body: dict[str, Any]) -> "Chart":
-        """Make a chart in the house style; the title says what to see."""
+        """Return a chart in the common style. The title states the main result."""
         return cls(
             {
                 "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
@@ -56,21 +56,21 @@ class Chart:
         )
 
     def to_svg(self) -> str:
-        """Return the picture as SVG."""
+        """Return the chart as SVG."""
         return _renumbered(_converter().vegalite_to_svg(self.spec, vl_version=VERSION))
 
     def to_png(self) -> bytes:
-        """Return the picture as PNG."""
+        """Return the chart as PNG."""
         picture: bytes = _converter().vegalite_to_png(self.spec, vl_version=VERSION, scale=SCALE)
         return picture
 
     def to_pdf(self) -> bytes:
-        """Return the picture as PDF."""
+        """Return the chart as PDF."""
         picture: bytes = _converter().vegalite_to_pdf(self.spec, vl_version=VERSION)
         return picture
 
     def save(self, path: str | Path, *, force: bool = False) -> Path:
-        """Write the picture; the suffix says how: .png, .svg, .pdf, or .json for the specification."""
+        """Write the chart in the format given by the suffix: .png, .svg, .pdf, or .json for the specification."""
         target = Path(path)
         renderers: dict[str, Callable[[], bytes]] = {
             ".png": self.to_png,
@@ -92,7 +92,7 @@ class Chart:
         return target
 
     def to_json(self) -> str:
-        """Return the specification as text."""
+        """Return the specification as JSON."""
         return json.dumps(self.spec, ensure_ascii=False, indent=1) + "\n"
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
@@ -100,7 +100,7 @@ class Chart:
 
 
 def _printable(part: Any) -> Any:
-    """Return a part of a specification without signs that no picture can show: the converter does not survive them.
+    """Return a part of a specification without characters that cannot be displayed, which crash the converter.
 
     >>> _printable({"data": [{"name": "a" + chr(7)}]}) == {"data": [{"name": "a" + chr(0xFFFD)}]}
     True
@@ -113,7 +113,7 @@ def _printable(part: Any) -> Any:
 
 
 def _renumbered(svg: str) -> str:
-    """Return a picture whose parts are numbered from 0: the converter goes on counting from one picture to the next.
+    """Renumber the element ids of an SVG from 0, because the converter continues its count from chart to chart.
 
     >>> _renumbered('<g id="clip7"/><path clip-path="url(#clip7)"/><g id="gradient_9"/>')
     '<g id="clip0"/><path clip-path="url(#clip0)"/><g id="gradient_1"/>'

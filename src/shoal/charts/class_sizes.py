@@ -1,4 +1,4 @@
-"""How many persons look alike: the sizes of classes."""
+"""Distribution of the class sizes."""
 
 from typing import Any
 
@@ -8,9 +8,10 @@ from shoal.risk.assessment import Assessment, Band
 
 
 def class_sizes(assessment: Assessment, *, least: int | None = None) -> Chart:
-    """Draw how many persons are in classes of which size; those in classes below ``least`` stand out.
+    """Draw the number of persons by bands of class size, highlighting the bands below ``least``.
 
-    Without ``least``: the k that is required, if one is.
+    ``least`` defaults to the required k, if there is one. A band is below ``least`` if its upper end is, or its
+    lower end where it is open.
 
     >>> import shoal
     >>> made = shoal.assess({"age": [31, 31, 34, 71]}, quasi=["age"])

@@ -1,4 +1,4 @@
-"""Which columns make people unique."""
+"""Contribution of each column to the uniqueness of individuals."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from shoal.errors import ModelError
 from shoal.identification.identification import Identification
 from shoal.remedy import Option
 
-MOST = 30  # columns that are drawn
+MOST = 30  # maximum number of columns drawn
 
 
 def contributions(identification: Identification) -> Chart:
-    """Draw the contribution of each column: the share of people whom it makes unique, the largest first.
+    """Draw the contribution of each column: the share of individuals it makes unique, in descending order.
 
     >>> import shoal
     >>> chart = contributions(shoal.identify({"age": [30, 31, 32, 32], "sex": ["f", "f", "f", "m"]}))

@@ -1,4 +1,4 @@
-"""Correlations between columns, before and after."""
+"""Correlations between columns before and after anonymisation."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from shoal.errors import RecodingError
 from shoal.qualities.correlations import pairs
 from shoal.recoding.recoding import Recoding
 
-MOST = 20  # columns that are drawn
+MOST = 20  # maximum number of columns drawn
 
 
 def correlations(recoding: Recoding) -> Chart:
-    """Draw by how much the correlation of each pair of columns has changed: orange if it is weaker, blue if stronger.
+    """Draw the change in correlation of each pair of columns: orange if weaker, blue if stronger.
 
     >>> import shoal
     >>> before, after = {"x": [1, 2, 3, 4], "y": [2, 4, 6, 8]}, {"x": [1, 2, 3, 4], "y": list("****")}

@@ -1,4 +1,4 @@
-"""Costs: every measure of quality, one or several releases side by side."""
+"""Cost of one or several releases by each quality measure."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ from shoal.qualities.quality import Measured
 
 
 def costs(releases: Mapping[str, Mapping[str, Measured]]) -> Chart:
-    """Draw what each release costs by each measure; 0 is nothing, 1 everything.
+    """Draw the cost of each release by each quality measure (0 = no loss, 1 = total loss).
 
     >>> import shoal
     >>> found = shoal.compare({"x": list("abcd")}, {"x": list("abc*")})

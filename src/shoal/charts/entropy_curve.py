@@ -1,4 +1,4 @@
-"""The entropy curve: loss against suppression, generic and conventional (Prasser 2016, Figure 4)."""
+"""Entropy curve: information loss against suppression, generic and conventional (Prasser 2016, Figure 4)."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ SHARES = tuple(step / 20 for step in range(21))
 
 @dataclass(frozen=True, slots=True)
 class EntropyPoint:
-    """What a scheme with a share of suppressed records costs by both measures."""
+    """Cost of a scheme with a share of suppressed records, by both measures."""
 
     scheme: str
     suppressed: float
@@ -33,7 +33,9 @@ def curve(
     schemes: Mapping[str, Mapping[str, int]],
     shares: Sequence[float] = SHARES,
 ) -> list[EntropyPoint]:
-    """Measure schemes with ever more suppressed records: of n records those with i · 7919 mod n < share · n, rounded.
+    """Measure the information loss of schemes for increasing shares of suppressed records.
+
+    Of n records, those with i · 7919 mod n < share · n (rounded) are suppressed.
 
     >>> import shoal
     >>> from shoal.hierarchy.interval import Interval

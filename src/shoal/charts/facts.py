@@ -1,4 +1,4 @@
-"""The curve of known facts: how many persons fall to one, two, three, … known variables."""
+"""Disclosure curve: share of individuals breached by one, two, three, … known variables."""
 
 from typing import Any
 
@@ -9,11 +9,11 @@ from shoal.charts.colours import LINES
 from shoal.individuals.people import People
 from shoal.kernels.subsets import NONE
 
-DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])  # colours come again in another stroke
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])  # colours repeat with another dash pattern
 
 
 def facts(people: People) -> Chart:
-    """Draw, for every variable, the share of breached individuals by at most so many known facts.
+    """Draw the share of breached individuals by the maximum number of known variables, one line per variable.
 
     >>> import shoal
     >>> chart = facts(shoal.peers({"dx": ["flu", "ms", "ms"], "sex": ["f", "m", "m"], "age": [1, 1, 2]}))
@@ -46,7 +46,7 @@ def _asked(people: People) -> int:
 
 
 def _curve(people: People, name: str) -> list[tuple[int, float]]:
-    """Return the share of breached individuals by at most 1, 2, … facts; as far as it was found out."""
+    """Return the share of individuals breached by at most 1, 2, … known variables, up to the number evaluated."""
     variable = people.variable(name)
     weights = people.weights(variable)
     sizes = np.bincount(variable.smallest, weights=weights, minlength=NONE + 1)
@@ -56,13 +56,13 @@ def _curve(people: People, name: str) -> list[tuple[int, float]]:
 
 
 def _apart(ends: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Move the labels at the ends of the lines apart, as far as they would stand on each other."""
+    """Move overlapping labels at the ends of the lines apart."""
     step = min(0.045, 1 / len(ends))
     up = sorted(ends, key=lambda end: end["share"])
     labels: list[float] = []
     for row in up:
         labels.append(max(row["share"], labels[-1] + step if labels else 0.0))
-    for place in reversed(range(len(labels))):  # what was pushed out at the top comes down again
+    for place in reversed(range(len(labels))):  # move labels above the top back down
         labels[place] = min(labels[place], 1 - step * (len(labels) - 1 - place))
     return [{**row, "label": label} for row, label in zip(up, labels, strict=True)]
 

@@ -1,4 +1,4 @@
-"""What every k costs: the frontier between risk and quality."""
+"""Frontier between risk and quality: the cost of each k."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from shoal.search.frontier import Frontier
 
 
 def frontier(frontier: Frontier) -> Chart:
-    r"""Draw the lowest cost for every k, a line for each share of suppression limit.
+    r"""Draw the lowest cost for each k, one line per suppression limit.
 
     >>> import shoal
     >>> policy = shoal.Policy.parse('version = 1\ncolumns.age = { role = "quasi" }')

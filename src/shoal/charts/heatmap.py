@@ -1,4 +1,4 @@
-"""The heatmap of persons and variables (Kroes 2021, Figure 2): who is protected in what, everybody at once."""
+"""Heatmap of persons and variables (Kroes 2021, Figure 2): the protection of all persons in all variables."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from shoal.errors import ModelError
 from shoal.individuals.people import People
 from shoal.individuals.variable import Variable
 
-WIDTH, HEIGHT, GAP = 840, 26, 3  # of the raster, of a variable, and between two of these
+WIDTH, HEIGHT, GAP = 840, 26, 3  # width of the raster, height of a variable, gap between variables
 STEPS = (0.2, 0.4, 0.6, 0.8, 1.0)
 
 
@@ -28,12 +28,12 @@ MEASURES = {
 def heatmap(people: People, *, measure: str = "ppp", unknown_for: str | None = None) -> Chart:
     """Draw all persons from left to right and all variables from top to bottom.
 
-    ``measure``: "ppp", "full" (PPP if all is known) or "poac". ``unknown_for``: draw one sensitive variable only, and
-    from top to bottom each of the others as if it were unknown (leave-one-out).
+    ``measure``: "ppp", "full" (PPP if all variables are known) or "poac". ``unknown_for``: draw only this sensitive
+    variable, with one row for each of the other variables as if it were unknown (leave-one-out).
 
-    Persons are ordered by how many variables are breached, then by their profiles, so that like stands beside like.
-    A column of pixels holds persons who follow each other; from bottom to top it shows how many of these are breached
-    and how well the others are protected, in their exact shares.
+    Persons are ordered by the number of breached variables, then by their profiles, so that similar persons are
+    adjacent. A column of pixels represents consecutive persons. From bottom to top it shows the share of breached
+    persons, then the others by degree of protection, in their exact shares.
 
     >>> import shoal
     >>> chart = heatmap(shoal.peers({"dx": ["flu", "flu", "ms"], "sex": ["f", "f", "m"], "age": [1, 2, 2]}))
@@ -78,7 +78,9 @@ def heatmap(people: People, *, measure: str = "ppp", unknown_for: str | None = N
 
 
 def persons_in_order(people: People) -> NDArray[np.intp]:
-    """Return a record of each person, as they stand in the heatmap from left to right.
+    """Return a record for each person, in the order of the heatmap from left to right.
+
+    Persons with identical records are represented by the first of these records.
 
     >>> import shoal
     >>> persons_in_order(shoal.peers({"dx": ["flu", "flu", "ms"], "sex": ["f", "f", "m"]})).tolist()
@@ -95,9 +97,10 @@ def persons_in_order(people: People) -> NDArray[np.intp]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Drawn:
-    """What is drawn: for each variable the class of every row, 0 is breached; and the persons behind each row.
+    """Content of the heatmap: the protection class of each group of persons in each variable, 0 if breached.
 
-    ``holders``: who they are. ``least``: the value up to which somebody is breached.
+    A group consists of persons with identical records. ``weights``: the number of persons per group. ``holders``: the
+    index of each group among the holders of the counted rows. ``least``: the value up to which a person is breached.
     """
 
     names: list[str]
@@ -108,14 +111,14 @@ class _Drawn:
 
     @classmethod
     def of(cls, people: People, shown: Mapping[str, Variable], measure: str) -> "_Drawn":
-        """Sort values into classes, and variables by how many persons are breached."""
+        """Classify the values, and sort the variables by the number of breached persons."""
         rows, sampled = people.counted.rows, people.question.sampled
         weights = rows.weights if sampled is None else sampled
         by_name = {}
         for name, variable in shown.items():
             values, breached = _measured(people, variable, measure)
             classes = 1 + np.searchsorted(STEPS[:-1], values, side="left")
-            weakest = np.full(len(weights), len(PROTECTED), np.uint8)  # of all records of a person
+            weakest = np.full(len(weights), len(PROTECTED), np.uint8)  # weakest protection over all records of a person
             np.minimum.at(weakest, rows.holders, np.where(breached, 0, classes).astype(np.uint8))
             by_name[name] = weakest
         names = sorted(by_name, key=lambda name: -int(weights[by_name[name] == 0].sum()))
@@ -125,15 +128,15 @@ class _Drawn:
         return cls(names, stacked, weights[chosen], np.flatnonzero(chosen), least)
 
     def breached(self) -> NDArray[np.intp]:
-        """Return in how many variables each row is breached."""
+        """Return the number of breached variables per group."""
         return np.asarray((self.classes == 0).sum(axis=0), np.intp)
 
     def order(self) -> NDArray[np.intp]:
-        """Return the rows from left to right: by how many variables are breached, then by their profiles."""
+        """Return the groups from left to right: by the number of breached variables, then by their profiles."""
         return np.lexsort((*self.classes[::-1], -self.breached()))
 
     def title(self, measure: str, unknown_for: str | None) -> str:
-        """Say what to see."""
+        """Return a title that states the main result."""
         persons = int(self.weights.sum())
         if unknown_for is None:
             some = int(self.weights[(self.classes == 0).any(axis=0)].sum())
@@ -146,7 +149,7 @@ class _Drawn:
         return f"Without {name}, {least:,} of {persons:,} individuals would be breached in {unknown_for}"
 
     def subtitle(self, people: People, measure: str, unknown_for: str | None) -> list[str]:
-        """Say how to read it."""
+        """Return the explanation of the chart."""
         sample = people.sampled()
         sampled = f", a sample of {sample:,}" if sample is not None else ""
         rows = (
@@ -173,14 +176,17 @@ def _measured(people: People, variable: Variable, measure: str) -> tuple[NDArray
 
 
 def _bins(weights: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-    """Return, for each person in order, the row; and the first person of each column of pixels, and their number."""
+    """Return the group of each person in order, and the first person of each column of pixels.
+
+    The last entry of the second array is the number of persons.
+    """
     rows = np.repeat(np.arange(len(weights)), weights)
     starts = (np.arange(WIDTH + 1, dtype=np.int64) * len(rows)) // WIDTH
     return rows, starts
 
 
 def _shares(classes: NDArray[np.uint8], weights: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """Return ``pixels[y, x]`` of one variable: each column of pixels shows the classes of its persons by their shares.
+    """Return ``pixels[y, x]`` of a variable: each column of pixels shows the classes of its persons by their shares.
 
     >>> import numpy as np
     >>> pixels = _shares(np.array([0, 5], np.uint8), np.array([WIDTH, WIDTH]))
@@ -188,13 +194,13 @@ def _shares(classes: NDArray[np.uint8], weights: NDArray[np.int64]) -> NDArray[n
     (True, True)
     """
     rows, starts = _bins(weights)
-    ends = np.maximum(starts[1:], starts[:-1] + 1)  # fewer persons than pixels: a person is several pixels wide
+    ends = np.maximum(starts[1:], starts[:-1] + 1)  # with fewer persons than pixels, a person is several pixels wide
     counts = np.zeros((len(PROTECTED) + 1, len(rows) + 1), np.int64)
     for place in range(len(PROTECTED) + 1):
         counts[place, 1:] = np.cumsum(classes[rows] == place)
     tally = counts[:, ends] - counts[:, starts[:-1]]
     reached = np.cumsum(tally, axis=0)
-    heights = (2 * np.arange(HEIGHT)[:, None] + 1) * (ends - starts[:-1])  # the middle of each pixel, in half persons
+    heights = (2 * np.arange(HEIGHT)[:, None] + 1) * (ends - starts[:-1])  # centre of each pixel, in half persons
     pixels = np.zeros((HEIGHT, WIDTH), np.uint8)
     for place in range(len(PROTECTED)):
         pixels += (heights >= 2 * HEIGHT * reached[place]).astype(np.uint8)
@@ -233,14 +239,14 @@ def _raster(names: Sequence[str], classes: NDArray[np.uint8], weights: NDArray[n
 
 
 def _striped(pixels: NDArray[np.uint8], blank: int) -> NDArray[np.uint8]:
-    """Leave a white gap below a variable."""
+    """Add a white gap below a variable."""
     pixels = pixels.copy()
     pixels[HEIGHT - GAP :] = blank
     return pixels
 
 
 def _margin(breached: NDArray[np.intp], weights: NDArray[np.int64], variables: int) -> dict[str, Any]:
-    """Draw how many variables of each person are breached."""
+    """Draw the number of breached variables per person."""
     rows, starts = _bins(weights)
     first = np.minimum(starts[:-1], len(rows) - 1)
     steps = [{"x": x, "breached": int(breached[rows[person]])} for x, person in enumerate(first.tolist())]
@@ -264,7 +270,7 @@ def _margin(breached: NDArray[np.intp], weights: NDArray[np.int64], variables: i
 
 
 def _ends(names: Sequence[str], classes: NDArray[np.uint8], weights: NDArray[np.int64]) -> dict[str, Any]:
-    """Draw the share of persons breached at the end of each variable, with the number."""
+    """Draw the share and the number of breached persons at the end of each variable."""
     total = int(weights.sum())
     persons = [int(weights[of_person == 0].sum()) for of_person in classes]
     values = [
@@ -301,7 +307,7 @@ def _ends(names: Sequence[str], classes: NDArray[np.uint8], weights: NDArray[np.
 
 
 def _key(least: float, measure: str) -> dict[str, Any]:
-    """Draw the labelled key."""
+    """Draw the legend."""
     low = [least, *STEPS[:-1]]
     classes = [(high, f"{max(from_, least):g} – {high:g}") for from_, high in zip(low, STEPS, strict=True)]
     kept = [(colour, text) for colour, (high, text) in zip(PROTECTED, classes, strict=True) if high > least]

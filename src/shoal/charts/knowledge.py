@@ -1,4 +1,4 @@
-"""What an attack achieves, the more the adversary knows."""
+"""Success of an attack as a function of the background knowledge of the adversary."""
 
 from typing import Any
 
@@ -8,13 +8,13 @@ from shoal.charts.chart import Chart
 from shoal.charts.colours import FAINT, LINES
 from shoal.errors import AttackError
 
-_TICKS, _WIDE = 12, 20  # places that are all named, and how many times as large as the first the last may be
+_TICKS, _WIDE = 12, 20  # maximum number of labelled ticks, and maximum ratio of last to first on a linear scale
 
 
 def knowledge(result: Result) -> Chart:
-    """Draw the curve of one attack: its success with intervals, and what can be had without the release.
+    """Draw the curve of an attack: its success with intervals, and the baseline without the release.
 
-    The title has the success that is reported; the curve may go beyond it, as where more than one guess is allowed.
+    The title gives the reported success. The curve may exceed it, for example where more than one guess is allowed.
 
     >>> import shoal
     >>> data = {"age": [31, 34, 71, 78], "sex": list("ffmm")}

@@ -1,4 +1,4 @@
-"""How many people are unique, the more columns somebody knows of them."""
+"""Share of unique individuals as a function of the number of known columns."""
 
 from shoal.charts.chart import Chart
 from shoal.charts.colours import LINES
@@ -10,7 +10,7 @@ _HALF = 0.5
 
 
 def known_columns(identification: Identification) -> Chart:
-    """Draw the share of unique individuals, by how many columns are known, on average over which ones they are.
+    """Draw the share of unique individuals by the number of known columns, averaged over all choices of columns.
 
     >>> import shoal
     >>> chart = known_columns(shoal.identify({"age": [30, 31, 32, 32], "sex": ["f", "f", "f", "m"]}))

@@ -1,4 +1,4 @@
-"""A hierarchy, and how many records are under each of its nodes."""
+"""A hierarchy, with the number of records per node."""
 
 from typing import Any
 
@@ -9,16 +9,16 @@ from shoal.charts.colours import INK, PROTECTED
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.recoding.nodes import Ints
 
-FEW = 5  # a node that fewer records are under is not named
-_NARROW = 0.004  # share of the width below which neighbours are drawn as one
+FEW = 5  # nodes with fewer records are not named
+_NARROW = 0.004  # share of the width below which adjacent nodes are merged
 _AXIS = {"grid": False, "ticks": False, "domain": False}
-_LETTER = 0.011  # share of the width that a letter takes
+_LETTER = 0.011  # width of a letter as a share of the chart width
 
 
 def ladder(hierarchy: Hierarchy, counts: Ints, *, level: int | None = None, few: int = FEW) -> Chart:
-    """Draw the levels one above the other, each node as wide as its share of the records.
+    """Draw the levels of a hierarchy one above the other, with the width of each node as its share of the records.
 
-    ``counts[code]``: how many records have each code of the column. ``level``: the one that was chosen, drawn darker.
+    ``counts[code]``: the number of records with each code of the column. ``level``: the chosen level, drawn darker.
     Nodes with fewer than ``few`` records are not named.
 
     >>> import numpy as np, shoal
@@ -43,13 +43,13 @@ def ladder(hierarchy: Hierarchy, counts: Ints, *, level: int | None = None, few:
 
 
 def _order(hierarchy: Hierarchy) -> Ints:
-    """Return codes so that what belongs together on a level lies side by side."""
+    """Return the codes in an order that keeps the members of each node adjacent."""
     keys = [hierarchy.nodes(level) for level in range(hierarchy.height + 1)]
     return np.lexsort(keys)
 
 
 def _bars(hierarchy: Hierarchy, level: int, counts: Ints, order: Ints, few: int) -> list[dict[str, Any]]:
-    """Return the nodes of a level from left to right; neighbours that are too narrow to be seen become one."""
+    """Return the nodes of a level from left to right, with adjacent nodes that are too narrow to be visible merged."""
     nodes, weights = hierarchy.nodes(level)[order], counts[order]
     shown = np.flatnonzero(weights)
     nodes, weights = nodes[shown], weights[shown]

@@ -1,4 +1,4 @@
-"""The lattice of schemes: what each costs, and which meet what is required."""
+"""Lattice of generalisation schemes, with the cost of each and the schemes that meet the requirements."""
 
 from typing import Any
 
@@ -9,15 +9,15 @@ from shoal.charts.chart import Chart
 from shoal.charts.colours import BREACH, FAINT, PROTECTED
 from shoal.search.schemes import Schemes
 
-MOST, LINES_MOST = 600, 200  # schemes that are all drawn, and up to which also the lines between them are
-_WIDTH, _LETTER = 600, 5  # pixels of the picture, and of a letter in it
+MOST, LINES_MOST = 600, 200  # maximum number of schemes drawn, and of schemes drawn with edges
+_WIDTH, _LETTER = 600, 5  # width of the chart and of a letter, in pixels
 
 
 def lattice(schemes: Schemes) -> Chart:
-    """Draw schemes by how coarse they are in total: darker if they cost less, ringed if they meet what is required.
+    """Draw the schemes by the sum of their levels: darker if they cost less, ringed if they meet the requirements.
 
-    Of a large lattice those are drawn that just meet it (none that is one step finer does), the best one, and those one
-    step away from it.
+    Of a large lattice, the minimal schemes that meet the requirements (no scheme one level lower does), the best scheme
+    and its neighbours are drawn.
 
     >>> import shoal
     >>> policy = shoal.Policy.parse('''
@@ -61,9 +61,12 @@ def lattice(schemes: Schemes) -> Chart:
 
 
 def _near(schemes: Schemes) -> NDArray[np.intp]:
-    """Return the schemes that just meet what is required, the cheapest first, and those beside the best."""
+    """Return the cheapest minimal schemes that meet the requirements, and the neighbours of the best scheme.
+
+    If no scheme meets the requirements, return those with the fewest suppressed persons.
+    """
     finest = np.flatnonzero(schemes.finest())
-    if not len(finest):  # none will do: those that are nearest to it
+    if not len(finest):  # no scheme meets the requirements: show the nearest
         return np.argsort(schemes.suppressed, kind="stable")[: MOST // 2]
     finest = finest[np.argsort(schemes.prices[finest], kind="stable")][: MOST // 2]
     beside = np.zeros(0, np.intp)
@@ -74,7 +77,7 @@ def _near(schemes: Schemes) -> NDArray[np.intp]:
 
 
 def _across(schemes: Schemes, shown: NDArray[np.intp], levels: NDArray[np.integer]) -> list[float]:
-    """Return where in its row each scheme is: in the order of their numbers, around the middle."""
+    """Return the horizontal position of each scheme in its row: sorted by levels and centred."""
     rows = levels[shown]
     places = np.zeros(len(shown))
     for row in np.unique(rows):
@@ -85,7 +88,7 @@ def _across(schemes: Schemes, shown: NDArray[np.intp], levels: NDArray[np.intege
 
 
 def _lines(schemes: Schemes, shown: NDArray[np.intp], values: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the lines between schemes that are one step apart, if there are not too many."""
+    """Return the edges between neighbouring schemes, or none if there are too many schemes."""
     if len(shown) > LINES_MOST:
         return []
     at = {tuple(schemes.levels[place].tolist()): value for place, value in zip(shown, values, strict=True)}
@@ -100,7 +103,7 @@ def _lines(schemes: Schemes, shown: NDArray[np.intp], values: list[dict[str, Any
 
 def _body(values: list[dict[str, Any]], lines: list[dict[str, Any]]) -> dict[str, Any]:
     wide = max(abs(value["x"]) for value in values) + 1
-    named = _LETTER * len(values[0]["scheme"]) < _WIDTH / (2 * wide)  # whether there is room for all names
+    named = _LETTER * len(values[0]["scheme"]) < _WIDTH / (2 * wide)  # whether all names fit
     x = {"field": "x", "type": "quantitative", "axis": None, "scale": {"domain": [-wide, wide]}}
     axis = {"tickMinStep": 1, "format": "d", "grid": False}
     y = {"field": "level", "type": "quantitative", "title": "levels in total", "axis": axis}

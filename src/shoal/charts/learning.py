@@ -1,4 +1,4 @@
-"""How well a target can be predicted, from the original and from releases."""
+"""Predictive performance of models trained on the original and on releases."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,10 +11,10 @@ from shoal.errors import RecodingError
 
 
 def learning(by_name: Mapping[str, Learned], *, title: str | None = None) -> Chart:
-    """Draw what models trained on releases achieve, by name; the band is the original's, the stroke guessing.
+    """Draw the performance of models trained on releases, by name. Band: the original; stroke: the baseline.
 
-    Of a target with two values the area under the curve is drawn, otherwise the share of correct predictions, or the
-    error as a share of that of the mean.
+    For a target with two values the area under the curve is drawn; otherwise the share of correct predictions, or the
+    error relative to that of predicting the mean.
 
     >>> import shoal
     >>> data = {"x": [*range(60)], "y": ["a"] * 30 + ["b"] * 30}
@@ -38,12 +38,12 @@ def learning(by_name: Mapping[str, Learned], *, title: str | None = None) -> Cha
 
 
 def achieved(learned: Learned) -> tuple[Estimate, Estimate, float]:
-    """Return what is achieved before and after, and by guessing: the area under the curve, if there is one."""
+    """Return the performance before and after, and the baseline; the area under the curve where it is available."""
     return (learned.before, learned.after, learned.baseline) if learned.auc is None else (*learned.auc, 0.5)
 
 
 def _title(by_name: Mapping[str, Learned]) -> str:
-    """Return a title that tells the worst case."""
+    """Return a title that states the worst case."""
     left = {name: _left(learned) for name, learned in by_name.items()}
     worst = min(left, key=lambda name: left[name])
     target = next(iter(by_name.values())).target

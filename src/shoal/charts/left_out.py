@@ -1,4 +1,4 @@
-"""Leave-one-out: what each known variable contributes to the breach of another (Kroes 2021, Figure 3)."""
+"""Leave-one-out: contribution of each known variable to the breach of another (Kroes 2021, Figure 3)."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from shoal.individuals.variable import Variable
 
 
 def left_out(people: People, variable: str) -> Chart:
-    """Draw how many persons would still be breached in a variable if one of the others were unknown.
+    """Draw the share of persons still breached in a variable if one of the other variables were unknown.
 
     >>> import shoal
     >>> people = shoal.peers({"dx": ["flu", "ms", "ms"], "sex": ["f", "f", "m"], "age": [1, 2, 2]})

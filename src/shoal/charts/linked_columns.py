@@ -1,4 +1,4 @@
-"""Which columns determine others."""
+"""Dependencies between columns."""
 
 import json
 from math import cos, pi, sin
@@ -11,12 +11,12 @@ from shoal.identification.links import Link, Way
 from shoal.words import counted
 
 _WAYS = [way.value for way in Way]
-_STEP = 24  # pixels from one column to the next
-_BENDS = 24  # short lines that an arc is made of
+_STEP = 24  # vertical distance of the columns, in pixels
+_BENDS = 24  # line segments per arc
 
 
 def linked_columns(identification: Identification) -> Chart:
-    """Draw columns one below another, and an arc between two if one tells what is in the other.
+    """Draw dependent columns one below another, with an arc from each column to the column that it determines.
 
     >>> import shoal
     >>> found = shoal.identify({"age": [30, 40, 50] * 20, "born": [1994, 1984, 1974] * 20, "sex": list("fmmf") * 15})
@@ -34,7 +34,7 @@ def linked_columns(identification: Identification) -> Chart:
 
 
 def _arc(number: int, link: Link, name: str, names: list[str]) -> list[dict[str, Any]]:
-    """Return the points of one arc, which is the wider the farther apart its ends are."""
+    """Return the points of an arc. Its width grows with the distance between its ends."""
     begin, end = names.index(name), names.index(link.told)
     return [
         {

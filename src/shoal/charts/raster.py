@@ -1,4 +1,4 @@
-"""Rasters: pictures of small numbers, one for each pixel, with a palette. PNG, written by hand."""
+"""Raster images with a palette, one small number per pixel, written as PNG without a library."""
 
 import struct
 import zlib
@@ -12,14 +12,14 @@ from shoal.charts.colours import rgb
 
 
 def png(pixels: NDArray[np.uint8], palette: Sequence[str]) -> bytes:
-    r"""Return an indexed PNG: ``pixels[y, x]`` is the place of its colour in the palette.
+    r"""Return an indexed PNG: ``pixels[y, x]`` is the index of its colour in the palette.
 
     >>> import numpy as np
     >>> png(np.zeros((2, 3), np.uint8), ["#ffffff"])[:4]
     b'\x89PNG'
     """
     height, width = pixels.shape
-    filtered = np.zeros((height, width + 1), np.uint8)  # each line begins with its filter: none
+    filtered = np.zeros((height, width + 1), np.uint8)  # each line starts with its filter type: 0 = none
     filtered[:, 1:] = pixels
     header = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
     colours = bytes(part for colour in palette for part in rgb(colour))
@@ -32,5 +32,5 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
 
 
 def inline(picture: bytes) -> str:
-    """Return a PNG as an address that holds it."""
+    """Return a PNG as a data URI."""
     return "data:image/png;base64," + b64encode(picture).decode()

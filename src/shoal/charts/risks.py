@@ -1,4 +1,4 @@
-"""How probable it is that somebody is found: persons by risk, before and after."""
+"""Distribution of the re-identification risk, in one or several tables."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -11,14 +11,15 @@ from shoal.errors import ModelError
 from shoal.risk.assessment import Assessment
 from shoal.words import blurred
 
-_NAMED = (1, 2, 5, *(number * 10**power for power in range(1, 8) for number in (1, 3)))  # ticks: 1 in so many
+_NAMED = (1, 2, 5, *(number * 10**power for power in range(1, 8) for number in (1, 3)))  # ticks at risks of 1 in n
 
 
 def risks(assessments: Mapping[str, Assessment], threshold: Fraction | float, *, least: int = 1) -> Chart:
-    """Draw how many persons have which risk (1 / the number of those they could be), a row for each table.
+    """Draw the number of persons by re-identification risk (1 / class size), one row per table.
 
-    Bars double in width from the threshold on to both sides, so that every bar is either above it or not. ``least``:
-    bars of fewer persons than this are drawn together with their neighbours, and not told if there are none.
+    Each bar covers a factor of two, starting from the threshold in both directions, so that every bar lies either above
+    the threshold or not. ``least``: bars with fewer persons are merged with their neighbours; if there is no neighbour,
+    the number is not disclosed.
 
     >>> import shoal
     >>> risks({"before": shoal.assess({"age": [31, 31, 34, 71]}, quasi=["age"])}, 0.5).spec["title"]["text"]
@@ -46,12 +47,15 @@ def risks(assessments: Mapping[str, Assessment], threshold: Fraction | float, *,
 
 
 def _place(size: int, limit: Fraction) -> int:
-    """Return the bar of a risk of 1 / size: 0 from just above the limit to twice that, −1 from half of it on.
+    """Return the bar of a risk of 1 / size.
+
+    Bar 0 covers risks above the limit, up to twice the limit. Bar −1 covers risks above half the limit, up to the
+    limit.
 
     >>> [_place(size, Fraction(1, 11)) for size in (1, 5, 6, 10, 11, 21, 22)]
     [3, 1, 0, 0, -1, -1, -2]
     """
-    times = size * limit  # how many times smaller the risk is than the limit
+    times = size * limit  # ratio of the limit to the risk
     return -int(times).bit_length() if times >= 1 else (ceil(1 / times) - 1).bit_length() - 1
 
 
@@ -60,7 +64,9 @@ def _risk(share: Fraction) -> str:
 
 
 def _together(bars: Mapping[int, int], side: range, least: int) -> list[tuple[int, int, int]]:
-    """Return bars of one side from where to where, and how many persons are in each: at least so many, if that can be.
+    """Merge the bars of one side until each has at least ``least`` persons, if possible.
+
+    Each merged bar is returned as its first place, its last place and its number of persons.
 
     >>> _together({-3: 4, -2: 20, -1: 3}, range(-64, 0), 10)
     [(-3, -1, 27)]

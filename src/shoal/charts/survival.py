@@ -1,4 +1,4 @@
-"""Survival before and after."""
+"""Survival curves before and after anonymisation."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,11 +10,11 @@ from shoal.charts.chart import Chart
 from shoal.charts.colours import LINES
 from shoal.errors import RecodingError
 
-MOST = 6  # groups that can be told apart
+MOST = 6  # maximum number of distinguishable groups
 
 
 def survival(curves: Sequence[Curves], *, title: str | None = None) -> Chart:
-    """Draw Kaplan–Meier curves, a colour for each group: before with its 95 % interval, and after, dashed.
+    """Draw Kaplan–Meier curves, one colour per group: the original with its 95% interval, and the release, dashed.
 
     >>> import shoal
     >>> data = {"days": [1, 2, 3, 4], "died": [1, 0, 1, 1]}
@@ -47,7 +47,7 @@ def _points(curves: Curves) -> list[dict[str, Any]]:
 
 
 def _steps(curve: Curve, group: str, when: str) -> list[dict[str, Any]]:
-    """Return the points of a curve, which begins with everybody."""
+    """Return the points of a curve, which starts at time 0 with a share of 1."""
     parts = ((0.0, curve.times), (1.0, curve.shares), (1.0, curve.low), (1.0, curve.high))
     times, shares, low, high = (np.concatenate([[first], part]).tolist() for first, part in parts)
     return [

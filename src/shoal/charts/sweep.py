@@ -1,4 +1,4 @@
-"""The sweep: privacy against loss, for every way to cut a variable (Kroes 2021, Figure 4)."""
+"""Sweep: privacy against information loss for every partition of a variable (Kroes 2021, Figure 4)."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from shoal.individuals.sweep import Sweep
 
 
 def sweep(swept: Sweep) -> Chart:
-    """Draw the paper's partitions as points, and the best that can be had as a line.
+    """Draw the partitions of the paper as points, and the optimal partitions as a line.
 
     >>> import shoal
     >>> people = shoal.peers({"age": [20, 21, 50, 51], "dx": ["flu", "ms", "flu", "ms"]}, sensitive="dx")

@@ -1,4 +1,4 @@
-"""What each further column brings and costs: the dimension of the quasi-identifiers."""
+"""Gain in k and information loss of each further generalised column: the dimension of the quasi-identifiers."""
 
 from typing import Any
 
@@ -6,11 +6,11 @@ from shoal.charts.chart import Chart
 from shoal.charts.colours import INK, LINES
 from shoal.identification.dimension import Dimension, Step
 
-_LINE = 90  # letters
+_LINE = 90  # maximum length of a line, in letters
 
 
 def trade_off(dimension: Dimension) -> Chart:
-    """Draw k against the share of information that is lost, one point for each set of columns made coarser.
+    """Draw k against the information loss, one point per set of generalised columns.
 
     >>> import shoal
     >>> data = {"age": [31, 34, 71, 78], "sex": ["f", "f", "m", "m"]}
@@ -33,7 +33,7 @@ def trade_off(dimension: Dimension) -> Chart:
 
 
 def _order(dimension: Dimension) -> list[str]:
-    """Return the columns in order, with their numbers, some to a line."""
+    """Return the numbered columns in order, wrapped into lines."""
     lines = [""]
     for place, name in enumerate(dimension.order, 1):
         label = f"{place} {name}"

@@ -1,4 +1,4 @@
-"""The card of WP216: three questions, each answered by what the best attack achieves."""
+"""The WP216 card: each of the three risks, with the result of the best attack."""
 
 from typing import Any
 

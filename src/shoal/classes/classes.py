@@ -1,7 +1,7 @@
-"""The classes of a table, as every model, quality and attack reads them.
+"""Equivalence classes of a table, the common input of all models, quality measures and attacks.
 
-Records that show the same quasi-identifiers form a class. With a subject column its size is the number of different
-persons in it; a person with several sensitive values in a class counts once under each.
+Records with the same quasi-identifier values form a class. With a subject column, the class size is the number of
+distinct persons in the class; a person with several sensitive values in a class counts once under each value.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,11 +24,12 @@ from shoal.table.table import Table
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Classes:
-    """Equivalence classes. Class c shows ``keys[j][c]`` in quasi-identifier j.
+    """Equivalence classes. Class c has the value ``keys[j][c]`` in quasi-identifier j.
 
-    ``sizes``: the persons in each class. ``copies``: how many classes look just like this one; more than one only if
-    missing values match nothing, so that everybody with one stands alone. ``crowd``: how many persons each member could
-    be: the size, unless missing values match anything. ``members``: who is in the classes that look like each.
+    ``sizes``: the number of persons in each class. ``copies``: the number of identical classes that each entry stands
+    for. It exceeds 1 only if missing values match nothing, which makes every person with a missing value unique.
+    ``crowd``: the number of persons each member could be; it equals the class size unless missing values match any
+    value. ``members``: the persons in the classes that each entry stands for.
 
     >>> import shoal
     >>> table = shoal.read({"age": [34, 34, 71, 71], "sex": list("fffm"), "dx": ["flu", "flu", "flu", "gout"]})
@@ -60,10 +61,10 @@ class Classes:
         combined: bool = False,
         reference: Mapping[str, Counts] | None = None,
     ) -> "Classes":
-        """Group a table by its quasi-identifiers; columns that are not named are taken from its roles.
+        """Group a table by its quasi-identifiers; columns not given are taken from the roles of the table.
 
-        ``combined``: take the sensitive columns together as one, whose values are the combinations of theirs.
-        ``reference``: how many persons have each sensitive value in the table that this one was made from.
+        ``combined``: treat the sensitive columns as a single column whose values are the combinations of their values.
+        ``reference``: the number of persons with each sensitive value in the table from which this table was derived.
         """
         quasi = table.quasi if quasi is None else tuple(quasi)
         sensitive = table.sensitive if sensitive is None else tuple(sensitive)
@@ -78,7 +79,7 @@ class Classes:
 
     @property
     def number(self) -> int:
-        """How many classes there are."""
+        """The number of classes."""
         return int(self.copies.sum())
 
     @property
@@ -88,27 +89,30 @@ class Classes:
 
     @property
     def records(self) -> int:
-        """How many records the table has, suppressed ones included."""
+        """The number of records in the table, including suppressed records."""
         return self.grouped.shown.records
 
     @property
     def persons(self) -> int:
-        """How many persons the table is about, suppressed ones included."""
+        """The number of persons in the table, including suppressed persons."""
         return self.grouped.shown.persons
 
     @property
     def suppressed(self) -> int:
-        """How many persons have a record whose quasi-identifiers are all blanked; such records form no class."""
+        """The number of persons with a suppressed record.
+
+        A record is suppressed if all its quasi-identifiers are blank; suppressed records belong to no class.
+        """
         return self.grouped.shown.suppressed
 
     @property
     def overlap(self) -> bool:
-        """Whether somebody may be in several classes."""
+        """Whether a person may belong to several classes."""
         return self.members.persons is not None
 
     @property
     def lacking(self) -> NDArray[np.bool_]:
-        """Which classes have a missing value in a quasi-identifier."""
+        """Mask of the classes with a missing value in any quasi-identifier."""
         lacks = [
             np.zeros(len(self), bool) if attribute.missing is None else np.asarray(key == attribute.missing)
             for attribute, key in zip(self.attributes, self.keys, strict=True)
@@ -117,7 +121,10 @@ class Classes:
 
     @property
     def of_row(self) -> Ids:
-        """The class of each shown row; where missing values match nothing, rows with one are classes of their own."""
+        """The class of each distinct row.
+
+        If missing values match nothing, every row with a missing value is a class of its own.
+        """
         lacking: NDArray[np.bool_] = np.logical_or.reduce(self.grouped.lacking())
         if self.missing is not Missing.NEVER or not lacking.any():
             return self.grouped.of_row
@@ -127,16 +134,19 @@ class Classes:
         return np.where(apart, alone, kept[self.grouped.of_row]).astype(np.uint32)
 
     def only(self, chosen: NDArray[np.bool_]) -> "Classes":
-        """Return some classes only, as if the others had never been there; what the whole table is like stays known."""
+        """Return the chosen classes; the other records count as suppressed.
+
+        The totals and reference counts of the whole table are kept.
+        """
         return self if chosen.all() else _ruled(self.grouped.only(chosen[self.of_row]), self.missing)
 
     def instead(self, sizes: Counts, histograms: Mapping[str, Histogram]) -> "Classes":
-        """Return other classes of the same persons, of which nothing is known but sizes and values."""
+        """Return different classes of the same persons, described by sizes and histograms only."""
         ones = np.ones(len(sizes), np.int64)
         return Classes((), (), sizes, ones, sizes, Members(sizes), histograms, self.missing, self.grouped)
 
     def rolled(self, coarser: Mapping[str, Coarsening]) -> "Classes":
-        """Merge classes that become alike when some columns get coarser; the rows are not looked at again."""
+        """Merge the classes that coincide after generalising some columns, without reading the rows again."""
         return _ruled(self.grouped.rolled(coarser), self.missing)
 
 
@@ -164,7 +174,7 @@ def _check(table: Table, quasi: Sequence[str], sensitive: Sequence[str]) -> None
 
 
 def _ruled(grouped: Grouped, missing: Missing) -> Classes:
-    """Apply the rule for missing quasi-identifiers."""
+    """Apply the rule for missing values in quasi-identifiers."""
     sizes, number = grouped.members.counts, len(grouped)
     histograms = {
         counted.column.name: Histogram.of(
@@ -191,7 +201,7 @@ def _ruled(grouped: Grouped, missing: Missing) -> Classes:
 
 
 def _apart(classes: Classes, lacking: NDArray[np.bool_]) -> Classes:
-    """Take classes with missing values apart: every row in them is a class of one, as often as persons show it."""
+    """Split the classes with missing values: each of their rows becomes a class of size 1 with one copy per person."""
     of_row = classes.grouped.of_row
     kept, alone = np.flatnonzero(~lacking), np.flatnonzero(lacking[of_row])
     look = np.concatenate([kept, of_row[alone]])

@@ -1,4 +1,4 @@
-"""Grouped rows: classes in which missing equals missing, and how they merge when columns get coarser."""
+"""Grouped rows: classes in which missing values equal each other, and their merging under generalisation."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from shoal.table.column import Column
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """The codes of a quasi-identifier: how many there are, and which one means that the value is missing."""
+    """The codes of a quasi-identifier: their number, and the code of a missing value if there is one."""
 
     name: str
     size: int
@@ -25,7 +25,7 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Coarsening:
-    """What becomes of the codes of one column: ``nodes[code]`` is the coarser code."""
+    """Generalisation of the codes of one column: ``nodes[code]`` is the generalised code."""
 
     nodes: Ids
     size: int
@@ -33,18 +33,18 @@ class Coarsening:
 
     @classmethod
     def to_level(cls, hierarchy: Hierarchy, level: int) -> "Coarsening":
-        """Replace values by their nodes on a level of a hierarchy."""
+        """Map values to their nodes on a level of a hierarchy."""
         return cls(hierarchy.nodes(level), len(hierarchy.levels[level]), hierarchy.missing_node(level))
 
     @classmethod
     def dropped(cls, size: int) -> "Coarsening":
-        """Make all codes one, as if the column were not there."""
+        """Map all codes to a single code, which is equivalent to removing the column."""
         return cls(np.zeros(size, np.uint32), 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Values:
-    """The values of one sensitive column by class: entry i is value ``codes[i]`` in class ``classes[i]``."""
+    """The values of one sensitive column per class: entry i is the value ``codes[i]`` in class ``classes[i]``."""
 
     column: Column
     classes: Ids
@@ -53,7 +53,7 @@ class Values:
 
     @classmethod
     def of(cls, column: Column, classes: Ids, codes: Codes, members: Members, number: int) -> "Values":
-        """Put together what has the same class and value; there are so many classes."""
+        """Merge the entries with the same class and value; ``number``: the number of classes."""
         groups = group(classes.astype(np.uint64) * np.uint64(column.size) + codes, number * column.size)
         at = groups.first
         return cls(column, classes[at], codes[at].astype(np.uint32), members.merged(groups.ids, len(groups)))
@@ -61,7 +61,10 @@ class Values:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grouped:
-    """Class c shows ``keys[j][c]`` in quasi-identifier j. ``of_row``: the class of each shown row."""
+    """Classes of rows.
+
+    Class c has the value ``keys[j][c]`` in quasi-identifier j. ``of_row``: the class of each distinct row.
+    """
 
     attributes: tuple[Attribute, ...]
     keys: tuple[Codes, ...]
@@ -72,11 +75,11 @@ class Grouped:
 
     @classmethod
     def of(cls, shown: Shown) -> "Grouped":
-        """Put rows with equal quasi-identifiers together; as the rows are sorted, these are neighbours."""
+        """Group rows with equal quasi-identifiers, which are adjacent because the rows are sorted."""
         rows = len(shown.members.counts)
         of_row, first = _runs(shown.keys, rows) if shown.sensitive else _apart(rows)
         number = len(first)
-        is_same = number == len(of_row)  # every row is a class of its own
+        is_same = number == len(of_row)  # every row is a separate class
         return cls(
             attributes=tuple(Attribute(column.name, column.size, column.missing_code) for column in shown.quasi),
             keys=shown.keys if is_same else tuple(key[first] for key in shown.keys),
@@ -92,7 +95,7 @@ class Grouped:
         return len(self.members.counts)
 
     def rolled(self, coarser: Mapping[str, Coarsening]) -> "Grouped":
-        """Merge classes that become alike when some columns get coarser."""
+        """Merge the classes that coincide after generalising some columns."""
         values = [
             _coarser(attribute, key, coarser.get(attribute.name))
             for attribute, key in zip(self.attributes, self.keys, strict=True)
@@ -112,7 +115,7 @@ class Grouped:
         )
 
     def only(self, rows: NDArray[np.bool_]) -> "Grouped":
-        """Leave rows out, and classes that have none left."""
+        """Keep the selected rows, and drop the classes without any remaining row."""
         places = np.flatnonzero(rows)
         shown = self.shown.only(rows)
         alive = np.unique(self.of_row[places])
@@ -132,7 +135,7 @@ class Grouped:
         )
 
     def lacking(self) -> NDArray[np.bool_]:
-        """Tell for each quasi-identifier which classes have no value there."""
+        """Return, per quasi-identifier, a mask of the classes with a missing value."""
         lacking = np.zeros((len(self.keys), len(self)), bool)
         for lacks, attribute, key in zip(lacking, self.attributes, self.keys, strict=True):
             if attribute.missing is not None:
@@ -141,12 +144,12 @@ class Grouped:
 
 
 def _apart(rows: int) -> tuple[Ids, NDArray[np.intp]]:
-    """Number rows that all differ, as they do where nothing but quasi-identifiers was looked at."""
+    """Number each row as its own class: without sensitive columns, all distinct rows differ in a quasi-identifier."""
     return np.arange(rows, dtype=np.uint32), np.arange(rows)
 
 
 def _runs(columns: Sequence[Codes], rows: int) -> tuple[Ids, NDArray[np.intp]]:
-    """Number the runs of equal rows; return also where each starts."""
+    """Number the runs of equal rows; return the run of each row and the first row of each run."""
     new = changes(columns, rows)
     new[:1] = True
     return np.cumsum(new, dtype=np.uint32) - np.uint32(1), np.flatnonzero(new)

@@ -1,4 +1,4 @@
-"""Identity risk: how probable it is to guess which record belongs to somebody."""
+"""Identity risk: the probability of linking a person to the correct record."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,9 +12,10 @@ from shoal.kernels.ratios import Ratios
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Identity:
-    """``persons[i]`` persons could each be one of ``crowd[i]``: the chance to guess right is 1 / crowd.
+    """Re-identification risk per group of persons.
 
-    Somebody with several records is as safe as the record that fewest others look like.
+    Each of ``persons[i]`` persons could be any one of ``crowd[i]``; the probability of re-identification is 1 / crowd.
+    The risk of a person with several records is that of the record with the smallest crowd.
 
     >>> import shoal
     >>> classes = Classes.of(shoal.read({"age": [34, 34, 71]}), ["age"])
@@ -28,32 +29,35 @@ class Identity:
 
     @classmethod
     def of(cls, classes: Classes, crowd: Counts | None = None) -> "Identity":
-        """Read the risk off classes; ``crowd``: how many each member could be, if not only those in the table count."""
+        """Derive the risk from classes.
+
+        ``crowd``: the number of persons each member could be, if it is not limited to the persons in the table.
+        """
         crowd = classes.crowd if crowd is None else crowd
         who = classes.members.persons
         if who is None:
             return cls(crowd, classes.members.counts)
         fewest = np.full(len(who.weights), np.iinfo(np.int64).max)
         np.minimum.at(fewest, who.holders, crowd[who.rows])
-        here = np.unique(who.holders)  # somebody may have suppressed records only
+        here = np.unique(who.holders)  # a person may have suppressed records only
         return cls(fewest[here], who.weights[here])
 
     def maximum(self) -> Fraction:
-        """Return the risk of the person who is least safe."""
+        """Return the highest risk of any person."""
         return Fraction(1, int(self.crowd.min()))
 
     def expected(self) -> Fraction:
-        """Return how many persons are guessed right on average, if everybody is tried."""
+        """Return the expected number of re-identifications if all persons are targeted."""
         return Ratios(self.persons, self.crowd).sum()
 
     def average(self) -> Fraction:
-        """Return the mean risk of a person."""
+        """Return the mean risk per person."""
         return self.expected() / int(self.persons.sum())
 
     def above(self, threshold: Fraction) -> int:
-        """Return how many persons have a risk of more than a threshold."""
+        """Return the number of persons whose risk exceeds a threshold."""
         return int(self.persons[~Ratios(np.ones_like(self.crowd), self.crowd).at_most(threshold)].sum())
 
     def share_above(self, threshold: Fraction) -> Fraction:
-        """Return the share of persons with a risk of more than a threshold."""
+        """Return the share of persons whose risk exceeds a threshold."""
         return Fraction(self.above(threshold), int(self.persons.sum()))

@@ -1,4 +1,4 @@
-"""Members: how many persons are in each group, so that groups can be merged and nobody is counted twice."""
+"""Members: the number of persons per group, kept so that groups can be merged without counting a person twice."""
 
 from dataclasses import dataclass, replace
 
@@ -15,9 +15,10 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Members:
-    """``counts[g]`` persons are in group g.
+    """Persons per group: ``counts[g]`` persons belong to group g.
 
-    ``persons.rows[i]`` is the group of a holder. No ``persons``: nobody is in two groups, and counts just add up.
+    ``persons.rows[i]`` is the group of holder ``persons.holders[i]``. ``persons`` is None if no person belongs to two
+    groups; counts are then additive.
 
     >>> import numpy as np
     >>> who, where = np.array([0, 0, 1], np.uint32), np.array([0, 1, 1], np.uint32)
@@ -31,19 +32,19 @@ class Members:
 
     @classmethod
     def of(cls, persons: Persons, number: int) -> "Members":
-        """Count the persons in each of so many groups; a holder may be named twice with one group."""
+        """Count the persons in each of ``number`` groups; the same pair of holder and group may occur repeatedly."""
         pairs = group_rows([persons.rows, persons.holders], [number, len(persons.weights)], len(persons.rows)).first
         once = replace(persons, holders=persons.holders[pairs], rows=persons.rows[pairs])
         return cls(summed(once.rows, once.weights[once.holders], number), once)
 
     def merged(self, into: Ids, number: int) -> "Members":
-        """Put groups together: group g becomes part of ``into[g]``."""
+        """Merge groups into ``number`` new ones: group g becomes part of group ``into[g]``."""
         if self.persons is None:
             return Members(summed(into, self.counts, number))
         return Members.of(replace(self.persons, rows=into[self.persons.rows]), number)
 
     def chosen(self, groups: NDArray[np.intp]) -> "Members":
-        """Return some groups only; the i-th of them becomes group i."""
+        """Return the chosen groups only; the i-th of them becomes group i."""
         if self.persons is None:
             return Members(self.counts[groups])
         place = np.full(len(self.counts), len(groups), np.uint32)
@@ -55,7 +56,7 @@ class Members:
         return Members(self.counts[groups], persons)
 
     def beside(self, other: "Members") -> "Members":
-        """Return these groups followed by others of the same persons."""
+        """Return these groups followed by other groups of the same persons."""
         counts = np.concatenate([self.counts, other.counts])
         if self.persons is None or other.persons is None:
             return Members(counts)
@@ -64,7 +65,7 @@ class Members:
         return Members(counts, replace(self.persons, holders=holders, rows=rows))
 
     def within(self, groups: NDArray[np.bool_]) -> int:
-        """Count the persons who are in any of some groups.
+        """Count the persons who belong to any of the selected groups.
 
         >>> import numpy as np
         >>> Members(np.array([3, 4])).within(np.array([True, False]))
@@ -73,6 +74,6 @@ class Members:
         return int(self.merged(groups.astype(np.uint32), 2).counts[1])
 
     def holders(self) -> Persons:
-        """Return who is in which group; where nobody is in two, each group is a holder of its own."""
+        """Return the holders of each group; if no person belongs to two groups, each group is its own holder."""
         every = np.arange(len(self.counts), dtype=np.uint32)
         return self.persons or Persons(every, every, self.counts)

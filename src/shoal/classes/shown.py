@@ -1,4 +1,4 @@
-"""Shown rows: the distinct rows of a table under quasi-identifiers and sensitive columns, and who shows them."""
+"""Shown rows: the distinct rows of a table over its quasi-identifiers and sensitive columns, with their persons."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,10 +20,10 @@ from shoal.table.table import Table
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shown:
-    """Distinct rows, sorted by their quasi-identifiers. Suppressed records are left out, but for the references.
+    """Distinct rows sorted by their quasi-identifiers, without suppressed records.
 
-    ``reference[name]``: how many persons have each value of a sensitive column in the whole table. ``suppressed``:
-    persons with records whose quasi-identifiers are all blanked.
+    ``reference[name]``: the number of persons with each value of a sensitive column in the whole table, including
+    suppressed records. ``suppressed``: the number of persons with records whose quasi-identifiers are all blank.
     """
 
     quasi: tuple[Column, ...]
@@ -38,7 +38,7 @@ class Shown:
 
     @classmethod
     def of(cls, table: Table, quasi: Sequence[str], sensitive: Sequence[str], *, combined: bool) -> "Shown":
-        """Count the distinct rows of a table; ``combined``: with all sensitive columns as one."""
+        """Count the distinct rows of a table; ``combined``: treat all sensitive columns as one."""
         rows, members, persons = counted_rows(table, (*quasi, *sensitive))
         attributes = tuple(table[name] for name in quasi)
         columns = {name: (table[name], codes) for name, codes in zip(sensitive, rows.codes[len(quasi) :], strict=True)}
@@ -64,7 +64,7 @@ class Shown:
         return shown if visible.all() else shown.only(visible)
 
     def only(self, visible: NDArray[np.bool_]) -> "Shown":
-        """Leave rows out; whoever has one is suppressed."""
+        """Keep the visible rows; persons with any other row are counted as suppressed."""
         places = np.flatnonzero(visible)
         return replace(
             self,
@@ -76,7 +76,7 @@ class Shown:
 
 
 def counted_rows(table: Table, names: tuple[str, ...]) -> tuple[DistinctRows, Members, int]:
-    """Return the distinct rows, who shows them, and how many persons there are."""
+    """Return the distinct rows, the persons who have each row, and the total number of persons."""
     if table.subject is None:
         rows = table.distinct(names)
         return rows, Members(rows.counts), table.records
@@ -90,21 +90,27 @@ def counted_rows(table: Table, names: tuple[str, ...]) -> tuple[DistinctRows, Me
 
 
 def _combined(columns: Sequence[tuple[Column, Codes]], rows: int) -> tuple[Column, Codes]:
-    """Make one column of several; its values are numbers that stand for combinations."""
+    """Combine several columns into one; its values are numbers that denote the combinations."""
     together = group_rows([codes for _, codes in columns], [column.size for column, _ in columns], rows)
     name = " + ".join(column.name for column, _ in columns)
     return Column(name, Kind.TEXT, pa.array(np.arange(len(together)).astype(str))), together.ids
 
 
 def class_sizes(table: Table) -> Counts:
-    """Return the number of records of each equivalence class; blank records form none, unless all are blank."""
+    """Return the number of records per equivalence class.
+
+    Blank records form no class, unless all records are blank.
+    """
     rows = table.distinct(table.quasi)
     return rows.counts[showing(rows, [table[name] for name in table.quasi])]
 
 
 def showing(rows: DistinctRows, quasi: Sequence[Column]) -> NDArray[np.bool_]:
-    """Tell which rows show something; if none does, the table is fully generalised and not suppressed."""
-    if any(column.suppressed_code is None for column in quasi):  # of which all values show something
+    """Return a mask of the rows with at least one value that is not blank.
+
+    If all rows are blank, the table is fully generalised rather than suppressed, and all rows count as visible.
+    """
+    if any(column.suppressed_code is None for column in quasi):  # a column without blank values
         return np.ones(len(rows), bool)
     visible = np.zeros(len(rows), bool)
     for column, codes in zip(quasi, rows.codes, strict=False):

@@ -1,1 +1,1 @@
-"""Datasets: tables that belong together, such as patients, their admissions, and what the laboratory found."""
+"""Datasets: tables that belong together, such as patients, their admissions and their laboratory results."""

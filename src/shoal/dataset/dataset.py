@@ -1,4 +1,4 @@
-"""A dataset: several tables, read as one policy says, and who refers to whom."""
+"""A dataset: several tables read according to one policy, and the references between them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,14 +18,17 @@ from shoal.table.table import Table
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dataset:
-    """``tables``: those that the policy names, others are not read; those that others refer to come first."""
+    """Tables that belong together, and their policy.
+
+    ``tables``: the tables that the policy describes, referenced tables first. Other tables are not read.
+    """
 
     tables: Mapping[str, Table]
     policy: Policy
 
     @classmethod
     def of(cls, source: Any, policy: Policy | str | Path, progress: Hook | None = None) -> "Dataset":
-        """Read the tables of a folder, of a database, or of a mapping of names to whatever can be read.
+        """Read the tables of a folder, of a database, or of a mapping of names to sources.
 
         >>> policy = Policy(version=1, tables={"patients": {"columns": {"age": "quasi"}}})
         >>> list(Dataset.of({"patients": {"age": [31, 34]}}, policy).tables)
@@ -44,20 +47,20 @@ class Dataset:
 
     @property
     def references(self) -> tuple[Reference, ...]:
-        """Who refers to whom."""
+        """References between the tables."""
         return references(self.policy.tables)
 
     def refers(self, name: str) -> tuple[Reference, ...]:
-        """Return to whom a table refers."""
+        """Return the references of a table to other tables."""
         return tuple(reference for reference in self.references if reference.table == name)
 
     def referred(self, name: str) -> tuple[Reference, ...]:
-        """Return who refers to a table."""
+        """Return the references of other tables to a table."""
         return tuple(reference for reference in self.references if reference.other == name)
 
 
 def _of_database(source: str | Address, options: Mapping[str, Options], progress: Hook) -> dict[str, Table]:
-    """Read tables of a database, all as they are at one moment."""
+    """Read tables of a database, all in one consistent state."""
     address = Address.parse(source)
     if address.table is not None:
         raise ReadError(
@@ -80,7 +83,7 @@ def _one_by_one(source: Any, options: Mapping[str, Options], progress: Hook) -> 
 
 
 def _source(source: Any, name: str) -> Any:
-    """Return where a table of a dataset is."""
+    """Return the source of a table of a dataset."""
     if isinstance(source, Mapping):
         if name not in source:
             raise ReadError(
@@ -102,7 +105,7 @@ def _source(source: Any, name: str) -> Any:
 
 
 def _file(folder: Path, name: str) -> Path:
-    """Return the file of a folder, or the folder in it, that is called like a table."""
+    """Return the file or subfolder of a folder that has the name of a table."""
     suffixes = [suffix for format_ in FORMATS.values() for suffix in format_.suffixes]
     wanted = {name, *(f"{name}{suffix}" for suffix in suffixes)}
     fitting = [

@@ -1,7 +1,8 @@
-"""Inheritance: whoever has all tables of a release knows of a record what the records show that it refers to.
+"""Inheritance: released values of a record are known attributes of all records that refer to it.
 
-So what those show counts as known: a record of an admission hides among the admissions of patients who look alike. And
-what nobody should learn about a patient, nobody should learn from the finer classes of admissions either.
+An adversary with all tables of a release can follow the references. The equivalence class of an admission therefore
+contains only admissions of patients of the same class. Likewise, a sensitive value of a patient must not be disclosed
+by the smaller classes of admissions either.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -24,7 +25,7 @@ from shoal.table.table import Table
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Secret:
-    """A sensitive column, what the policy says about it, and what is required of it."""
+    """A sensitive column, its policy and its requirements."""
 
     encoded: Encoded
     policy: ColumnPolicy
@@ -32,53 +33,56 @@ class Secret:
 
     @property
     def name(self) -> str:
-        """What the column is called."""
+        """Name of the column."""
         return self.encoded.column.name
 
     def taken(self, records: Records, name: str) -> "Secret":
-        """Return the column of those who refer to these records; what is required of it names it anew."""
+        """Return the column for records that refer to the given records; the requirements then name the new column."""
         models = tuple(model.model_copy(update={"column": name}) for model in self.models)
         return Secret(_taken(self.encoded, records, name), self.policy, models)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Heritage:
-    """What records have from those that they refer to: the class of each, and their secrets."""
+    """Attributes that records inherit from the records they refer to: equivalence classes and sensitive columns."""
 
     classes: tuple[Encoded, ...] = ()
     secrets: tuple[Secret, ...] = ()
 
     @property
     def columns(self) -> list[Encoded]:
-        """All of it as columns."""
+        """All inherited columns."""
         return [*self.classes, *(secret.encoded for secret in self.secrets)]
 
     @property
     def names(self) -> set[str]:
-        """What these columns are called."""
+        """Names of the inherited columns."""
         return {column.column.name for column in self.columns}
 
     def of(self, records: Records) -> "Heritage":
-        """Return what some of the records have."""
+        """Return the inherited attributes of the given records."""
         classes = tuple(_taken(encoded, records, encoded.column.name) for encoded in self.classes)
         return Heritage(classes, tuple(secret.taken(records, secret.name) for secret in self.secrets))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shows:
-    """What records hand down. ``classes``: what each shows, as one text; ``secrets``: what nobody should learn."""
+    """Attributes that records pass on to the records that refer to them.
+
+    ``classes``: the equivalence class of each record, as one text. ``secrets``: the sensitive columns.
+    """
 
     classes: Encoded | None
     secrets: tuple[Secret, ...] = ()
 
     @classmethod
     def of(cls, table: Table, own: Sequence[Secret], inherited: Heritage) -> "Shows":
-        """Put together what records show themselves and what they have inherited."""
+        """Combine the records' own attributes with the inherited ones."""
         return cls(shown_classes(table, table.quasi, inherited.classes), (*own, *inherited.secrets))
 
 
 def inherited(links: Mapping[Reference, Records], shows: Mapping[str, Shows], taken: Collection[str]) -> Heritage:
-    """Return what records inherit by their references; ``taken``: names that their own columns have."""
+    """Return the attributes that records inherit by their references; ``taken``: names of their own columns."""
     classes: list[Encoded] = []
     secrets: list[Secret] = []
     names = set(taken)
@@ -96,12 +100,12 @@ def inherited(links: Mapping[Reference, Records], shows: Mapping[str, Shows], ta
 
 
 def _full(name: str, reference: Reference) -> str:
-    """Return the name of a column of another table."""
+    """Return the qualified name of a column of another table."""
     return name if "." in name else f"{reference.other}.{name}"
 
 
 def shown_classes(table: Table, quasi: Sequence[str], inherited: Sequence[Encoded]) -> Encoded | None:
-    """Return what each record shows, as one text: its quasi-identifiers, and what it has inherited itself.
+    """Return the equivalence class of each record as one text: its quasi-identifiers and its inherited classes.
 
     >>> import shoal
     >>> found = shown_classes(shoal.read({"sex": ["f", "m", "f"]}), ["sex"], [])
@@ -123,7 +127,7 @@ def shown_classes(table: Table, quasi: Sequence[str], inherited: Sequence[Encode
 
 
 def _texts(column: Column) -> np.ndarray:
-    """Return how each code is written so that nothing can run into what stands beside it."""
+    """Return the text of each code, preceded by its length, so that joined texts are unambiguous."""
     labels = column.labels().to_pylist()
     return np.array(["-:" if label is None else f"{len(label)}:{label}" for label in labels], object)
 

@@ -1,4 +1,4 @@
-"""Links: which record of another table a record names, and whose records they are in the end."""
+"""Links: the records of other tables that records refer to, and the individuals to whom they belong."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ Records = NDArray[np.intp]
 
 
 def named_records(table: Table, column: str, other: Table, key: str) -> Records:
-    """Return the record of another table that each record names by what that has in its key; −1: it names none.
+    """Return, for each record, the position of the record of another table whose key it contains; −1 if there is none.
 
     >>> import shoal
     >>> stays, patients = shoal.read({"patient": [7, 9, 7, None]}), shoal.read({"id": [5, 7]})
@@ -31,7 +31,7 @@ def named_records(table: Table, column: str, other: Table, key: str) -> Records:
 
 
 def _places(column: Column, key: Column) -> Records:
-    """Return the code of a key that each code of a column stands for; the one after its last stands for none."""
+    """Return the key code of each code of a column; the number after the last key code means no match."""
     texts = column.labels()[: len(column.values)]
     places = pc.index_in(texts, key.labels()[: len(key.values)]).fill_null(key.size)
     tail = np.full(column.size - len(column.values), key.size, np.intp)
@@ -39,7 +39,7 @@ def _places(column: Column, key: Column) -> Records:
 
 
 def check_reference(reference: Reference, table: Table, other: Table) -> None:
-    """Refuse a key that is missing in records or the same in several, and one of another kind than what names it."""
+    """Reject a key with missing or duplicate values, and a reference whose kind differs from that of its key."""
     column, key = table[reference.column], other[reference.key]
     if key.missing or key.suppressed:
         raise PolicyError(
@@ -75,21 +75,23 @@ def check_reference(reference: Reference, table: Table, other: Table) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Whose:
-    """Whose a record is: the references to follow, and the column of the last table that says it."""
+    """Path from a record to its individual: the references to follow, and the subject column of the last table."""
 
     steps: tuple[Reference, ...]
     table: str
     column: str
 
     def records(self, records: Records, link: Callable[[Reference], Records]) -> Records:
-        """Return the records of the last table that some records lead to."""
+        """Return the records of the last table that the given records lead to."""
         for step in self.steps:
             records = link(step)[records]
         return records
 
 
 def whose(policy: Policy, columns: Mapping[str, Collection[str]], name: str) -> Whose | None:
-    """Find out how a table says whose its records are: by a column of its own, or by what it refers to.
+    """Return the path from the records of a table to their individuals: its own subject column, or a reference.
+
+    Return None if there is no path.
 
     >>> tables = {"people": {}, "stays": {"refers": {"who": "people.id"}}}
     >>> policy = Policy(version=1, data={"subject": "id"}, tables=tables)
@@ -120,7 +122,7 @@ def whose(policy: Policy, columns: Mapping[str, Collection[str]], name: str) -> 
 
 
 def by_reference(policy: Policy, columns: Mapping[str, Collection[str]], name: str) -> list[Whose]:
-    """Return all ways in which what a table refers to says whose its records are."""
+    """Return all paths that lead by references from the records of a table to their individuals."""
     own = [reference for reference in references(policy.tables) if reference.table == name]
     return [
         Whose((reference, *far.steps), far.table, far.column)
@@ -130,7 +132,7 @@ def by_reference(policy: Policy, columns: Mapping[str, Collection[str]], name: s
 
 
 def check_persons(policy: Policy, tables: Mapping[str, Table], name: str) -> None:
-    """Refuse records that are those of one person by a column of their own, and of another by what they refer to."""
+    """Reject records whose own subject column and whose references identify different individuals."""
     columns = {other: table.names for other, table in tables.items()}
     own = whose(policy, columns, name)
     if own is None or own.steps:
@@ -138,7 +140,7 @@ def check_persons(policy: Policy, tables: Mapping[str, Table], name: str) -> Non
     where, table = domain(policy.tables, name, own.column), tables[name]
     mine = np.array(table[own.column].labels().to_pylist(), object)[table.codes(own.column)]
     for way in by_reference(policy, columns, name):
-        alike = own.column == way.column == policy.data.subject  # the same in all tables
+        alike = own.column == way.column == policy.data.subject  # a subject column shared by all tables
         if not alike and domain(policy.tables, way.table, way.column) != where:
             continue
         records = way.records(np.arange(table.records), lambda reference: _linked(reference, tables))
@@ -160,4 +162,4 @@ def check_persons(policy: Policy, tables: Mapping[str, Table], name: str) -> Non
 
 def _linked(reference: Reference, tables: Mapping[str, Table]) -> Records:
     link = named_records(tables[reference.table], reference.column, tables[reference.other], reference.key)
-    return np.append(link, -1)  # who refers to nothing leads nowhere
+    return np.append(link, -1)  # a record without a reference leads nowhere

@@ -1,4 +1,4 @@
-"""Requirements of a table of several: what is required of all holds for each, as far as it is about its columns."""
+"""Requirements of one table of a dataset: common requirements apply to each table that has the columns concerned."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -12,7 +12,7 @@ from shoal.table.role import Role
 
 
 def fitting(require: list[Any], sensitive: Collection[str]) -> list[Any]:
-    """Return the requirements that a table with these sensitive columns can be held to."""
+    """Return the requirements that apply to a table with the given sensitive columns."""
     chosen: list[Any] = []
     for asked in require:
         models = (
@@ -24,14 +24,17 @@ def fitting(require: list[Any], sensitive: Collection[str]) -> list[Any]:
 
 
 def about(models: Collection[Model], column: str) -> tuple[Model, ...]:
-    """Return what is required of a sensitive column."""
+    """Return the requirements that concern a sensitive column."""
     return tuple(
         model for model in models if Need.SENSITIVE in model.needs and getattr(model, "column", None) in {None, column}
     )
 
 
 def check_named(policy: Policy) -> None:
-    """Refuse a requirement about a column that is sensitive in no table."""
+    """Reject a requirement for a column that is sensitive in no table.
+
+    Requirements for sensitive values are also rejected if no table has a sensitive column.
+    """
     sensitive = {
         name
         for table_policy in policy.tables.values()

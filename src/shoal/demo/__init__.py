@@ -1,4 +1,4 @@
-"""The demo: a made-up hospital, and a tour through everything shoal does with its data."""
+"""The demo: a fictitious hospital, and a tour of shoal with its data."""
 
 from dataclasses import dataclass
 
@@ -17,10 +17,10 @@ __all__ = ["Hospital", "hospital"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hospital:
-    """Three tables of a made-up town.
+    """Three tables of a fictitious town.
 
-    ``population``: everybody, as in a register that an attacker could have. ``patients``: some of them, with direct
-    identifiers and illnesses. ``admissions``: their stays. ``truth[i]``: the row of patient i in the population.
+    ``population``: all inhabitants, as in a register that an adversary could have. ``patients``: some of them, with
+    direct identifiers and illnesses. ``admissions``: their stays. ``truth[i]``: the row of patient i in the population.
     """
 
     population: Table
@@ -30,10 +30,10 @@ class Hospital:
 
 
 def hospital(*, patients: int = 5000, seed: int = 1, factor: int = 10) -> Hospital:
-    """Make up a hospital; the same seed gives the same data. The town has ``factor`` times as many people.
+    """Generate a hospital; the same seed gives the same data. The town has ``factor`` times as many inhabitants.
 
-    Ages, illnesses and measurements hang together, so there is something to learn; ethnicity and marital status
-    hang on nothing that is measured, so nobody should be able to learn them.
+    Ages, illnesses and measurements are correlated, so they can be inferred from each other. Ethnicity and marital
+    status are independent of all measurements, so it should not be possible to infer them.
 
     >>> demo = hospital(patients=100, seed=7)
     >>> demo.patients.records, demo.population.records, "icd10" in demo.admissions

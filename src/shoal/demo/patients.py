@@ -1,4 +1,4 @@
-"""The patients: people of the town who came to the hospital, with what the hospital knows about them."""
+"""The patients: inhabitants of the town who were admitted to the hospital, with their medical records."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from shoal.demo.people import TODAY, Town
 
-COMORBIDITIES = {  # share at 20, and at 90 years
+COMORBIDITIES = {  # prevalence at ages 20 and 90
     "hypertension": (0.05, 0.75),
     "diabetes": (0.02, 0.35),
     "copd": (0.01, 0.22),
@@ -24,7 +24,7 @@ COPIED = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Patients:
-    """Patients and what is hidden about them: ``place`` in the register, and ``frailty`` that drives their stays."""
+    """Patients with hidden attributes: ``place`` in the register, and ``frailty``, which drives their stays."""
 
     columns: dict[str, Any]
     place: NDArray[np.int64]
@@ -37,7 +37,7 @@ class Patients:
 
 
 def admitted(people: Town, size: int, rng: np.random.Generator) -> Patients:
-    """Choose patients, older people more often, and make up their files."""
+    """Choose patients, older inhabitants more often, and generate their records."""
     chance = 0.3 + (people.age / 60) ** 2
     place = np.sort(rng.choice(len(people), size, replace=False, p=chance / chance.sum()))
     age, frailty = people.age[place], rng.normal(0, 1, size)
@@ -90,7 +90,7 @@ def _comorbidities(
 
 
 def _rare_diseases(size: int, rng: np.random.Generator) -> NDArray[Any]:
-    """Give 1.2 % of the patients one of 25 rare diseases, some of which only one patient has."""
+    """Give 1.2 % of the patients one of 25 rare diseases, some of which occur only once."""
     weights = 1 / np.arange(1, 26) ** 1.2
     disease = np.array(RARE_DISEASES, object)[rng.choice(25, size, p=weights / weights.sum())]
     disease[rng.random(size) >= 0.012] = None
@@ -98,7 +98,7 @@ def _rare_diseases(size: int, rng: np.random.Generator) -> NDArray[Any]:
 
 
 def _sclerosis(age: NDArray[np.int64], rng: np.random.Generator) -> dict[str, Any]:
-    """Return the multiple-sclerosis block: years of illness decide type and disability (EDSS, in steps of 0.5)."""
+    """Return the columns on multiple sclerosis: its duration determines type and disability (EDSS, in steps of 0.5)."""
     size = len(age)
     ill = (rng.random(size) < 0.04) & (age >= 18)
     duration = np.minimum(rng.gamma(2, 6, size), np.maximum(age - 16, 0)).astype(np.int64)
@@ -115,7 +115,7 @@ def _sclerosis(age: NDArray[np.int64], rng: np.random.Generator) -> dict[str, An
 
 
 def _with_gaps(columns: dict[str, Any], age: NDArray[np.int64], rng: np.random.Generator) -> dict[str, Any]:
-    """Leave cells empty, as files are: body measures more often with the old, occupation with the young."""
+    """Remove some cells: body measures more often for old patients, occupations more often for young ones."""
     size = len(age)
     unmeasured = rng.random(size) < 0.03 + 0.15 * (age > 75)
     for name in ("height", "weight", "bmi"):
@@ -126,7 +126,7 @@ def _with_gaps(columns: dict[str, Any], age: NDArray[np.int64], rng: np.random.G
 
 
 def _where(known: NDArray[np.bool_], values: NDArray[Any]) -> NDArray[Any]:
-    """Return the values that are known, and None for the others."""
+    """Return the known values, and None for the others."""
     kept = values.astype(object)
     kept[~known] = None
     return kept

@@ -1,4 +1,4 @@
-"""The people of the town: the register that an attacker could have."""
+"""The inhabitants of the town: the register that an adversary could have."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +26,7 @@ SEXES = ("f", "m", "x")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Town:
-    """Everybody in the town; arrays of equal length, one entry for each person."""
+    """All inhabitants of the town: arrays of equal length, one entry for each person."""
 
     columns: dict[str, NDArray[Any]]
 
@@ -43,7 +43,7 @@ class Town:
 
 
 def town(size: int, rng: np.random.Generator) -> Town:
-    """Make up a town: households of up to six people who share an address and mostly a name."""
+    """Generate a town: households of up to six persons, who share an address and mostly a surname."""
     household, place = _households(size, rng)
     age = _ages(household, place, rng)
     sex = rng.choice(3, size, p=[0.5095, 0.4895, 0.001])
@@ -69,7 +69,7 @@ def town(size: int, rng: np.random.Generator) -> Town:
 
 
 def _households(size: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the household of each person, and the person's place in it."""
+    """Return the household of each person, and the position of the person in it."""
     sizes = rng.choice(np.arange(1, 7), size, p=[0.42, 0.33, 0.12, 0.09, 0.03, 0.01])
     household = np.repeat(np.arange(size), sizes)[:size]
     place = (np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes))[:size]
@@ -77,7 +77,7 @@ def _households(size: int, rng: np.random.Generator) -> tuple[NDArray[np.int64],
 
 
 def _ages(household: NDArray[np.int64], place: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return ages: adults first, then somebody of about the same age, then children."""
+    """Return ages: of the first adult of a household, of a partner of about the same age, and of children."""
     size = len(household)
     adult = np.clip(rng.normal(52, 20, size), 18, 103)
     head = adult[np.flatnonzero(place == 0)][household]
@@ -100,7 +100,7 @@ def _surnames(number: int, rng: np.random.Generator) -> NDArray[np.str_]:
 
 
 def _zipf(kinds: int, number: int, exponent: float, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw kinds of which the first is common and the last is rare."""
+    """Draw categories with frequencies that decrease from the first to the last."""
     weights = 1 / np.arange(1, kinds + 1) ** exponent
     return rng.choice(kinds, number, p=weights / weights.sum())
 
@@ -122,7 +122,7 @@ def _insurance(age: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.s
 
 
 def _occupations(age: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.str_]:
-    """Return one of 140 occupations; a few are so rare that they name a person."""
+    """Return one of 140 occupations; a few are so rare that they identify a person."""
     fields = "care trade metal wood food law school music print farm energy transport paint textile".split()
     ranks = "assistant worker specialist technician teacher manager inspector adviser owner researcher".split()
     jobs = np.array([f"{field} {rank}" for field in fields for rank in ranks])

@@ -1,4 +1,4 @@
-"""The stays: admissions of patients, with vitals, laboratory values and scores, length and outcome."""
+"""The stays: admissions of patients, with vital signs, laboratory values, scores, length and outcome."""
 
 from typing import Any
 
@@ -13,10 +13,10 @@ DIAGNOSES = (
     "N39.0 N20.0 K35.8 K80.2 K56.7 K92.2 K70.3 K85.9 A41.9 A09.9 A46 C34.1 C50.9 C18.7 C61 C25.0 D50.9 D64.9 F10.2 "
     "F32.1 F05.9 G40.2 G20 G35.1 G45.9 S72.0 S06.0 S52.5 S82.6 T81.4 R55 R07.4 L03.1 M54.5"
 ).split()
-LENGTHS = (1, 2, 3, 5, 8, 14, 21, 30)  # lower ends of the bins of length of stay, in days
+LENGTHS = (1, 2, 3, 5, 8, 14, 21, 30)  # lower bounds of the bins of length of stay, in days
 
-# Each measure: typical value, spread, and how much it moves with severity, age (per decade), male sex, sick kidneys,
-# diabetes. Weights of 0 mean no signal.
+# Each measure: typical value, standard deviation, and effects of severity, age (per decade), male sex, kidney disease
+# and diabetes. An effect of 0 means no signal.
 MEASURES: dict[str, tuple[float, float, float, float, float, float, float]] = {
     "heart_rate": (84, 13, 9, -0.8, -1, 0, 0),
     "systolic": (128, 16, -8, 2.2, 3, 4, 2),
@@ -38,7 +38,7 @@ MEASURES: dict[str, tuple[float, float, float, float, float, float, float]] = {
 
 
 def stays(patients: Patients, rng: np.random.Generator) -> dict[str, Any]:
-    """Make up the admissions of two years; hidden severity and frailty drive what is measured and how it ends."""
+    """Generate the admissions of two years; hidden severity and frailty drive the measurements and the outcome."""
     number = 1 + rng.poisson(np.clip(0.8 * np.exp(0.35 * patients.frailty), 0, 8))
     who = np.repeat(np.arange(len(patients)), number)
     frailty, age, burden = patients.frailty[who], patients.age[who], patients.burden[who]
@@ -97,7 +97,7 @@ def _wards(burden: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.st
 
 
 def _diagnoses(patients: Patients, who: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return main diagnoses: what a patient suffers from anyway brings them in more often."""
+    """Return main diagnoses; a patient is admitted more often for an existing illness."""
     weights = 1 / np.arange(3, len(DIAGNOSES) + 3) ** 0.8
     diagnosis = rng.choice(len(DIAGNOSES), len(who), p=weights / weights.sum())
     for illness, code in (

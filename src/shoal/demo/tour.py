@@ -1,4 +1,4 @@
-"""The tour: every stage that exists, on the made-up hospital, in plain words."""
+"""The tour: every stage of shoal with the data of the fictitious hospital."""
 
 from hashlib import sha256
 from importlib.resources import files
@@ -47,7 +47,7 @@ FACTS = (
 
 
 def tour(folder: Path, console: "Console", *, patients: int, seed: int, force: bool) -> None:
-    """Write the demo's files into a folder and walk through the stages, telling what happens."""
+    """Write the files of the demo to a folder, and run and explain all stages."""
     console.print("\n[bold]A fish in a shoal is protected by its peers. So is a patient in a table.[/bold]")
     _make_up(folder, console, patients=patients, seed=seed, force=force)
     policy = Policy.load(folder / "policy.toml")
@@ -119,7 +119,7 @@ def _show_uniqueness(table: Table, register: Table, console: "Console") -> None:
 
 
 def _alone(table: Table, columns: tuple[str, ...]) -> float:
-    """Return the share of records that no other record equals in these columns."""
+    """Return the share of records that are unique in these columns."""
     counts = table.distinct(columns).counts
     return float(np.count_nonzero(counts == 1)) / table.records
 
@@ -138,7 +138,7 @@ def _show_ladders(hierarchies: dict[str, Hierarchy], table: Table, console: "Con
 
 
 def _schemes(hierarchies: dict[str, Hierarchy]) -> tuple[tuple[str, dict[str, int]], ...]:
-    """Return three ways to say ever less, in words and in levels."""
+    """Return three schemes of increasing generalisation, each with a description and the levels."""
     lowest = dict.fromkeys(hierarchies, 0)
     middle = {**lowest, "birth_date": 2, "postcode": 2, "occupation": 2}
     coarse = {**lowest, "birth_date": 3, "postcode": 3, "occupation": 3, "ethnicity": 1, "marital_status": 1}
@@ -150,7 +150,7 @@ def _schemes(hierarchies: dict[str, Hierarchy]) -> tuple[tuple[str, dict[str, in
 
 
 def _example(ladder: Hierarchy, codes: Codes) -> int:
-    """Return a frequent value that changes on its way up, for everybody to see."""
+    """Return a frequent value that changes on the first level, as an example."""
     counts = np.bincount(codes, minlength=len(ladder.leaves))
     moved = [low != high for low, high in zip(ladder.labels(0), ladder.labels(1), strict=True)]
     return int(np.where(moved, counts, 0).argmax())
@@ -159,7 +159,7 @@ def _example(ladder: Hierarchy, codes: Codes) -> int:
 def _in_small_groups(
     table: Table, hierarchies: dict[str, Hierarchy], scheme: dict[str, int], quasi: tuple[str, ...]
 ) -> float:
-    """Return the share of persons whose group has fewer than 11 members under a scheme."""
+    """Return the share of persons in classes of fewer than 11 under a scheme."""
     rows = table.distinct(quasi)
     codes = [hierarchies[name].nodes(scheme[name])[column] for name, column in zip(quasi, rows.codes, strict=True)]
     groups = group_rows(codes, [len(hierarchies[name].levels[scheme[name]]) for name in quasi], len(rows))
@@ -250,7 +250,7 @@ def _show_attack(release: Release, table: Table, register: Table, console: "Cons
     console.print("  [dim]shoal attack runs up to fifteen more, each with baseline and interval.[/dim]")
 
 
-def _show_report(  # noqa: PLR0913 - what a step of the tour has at hand
+def _show_report(  # noqa: PLR0913 - the inputs of a step
     release: Release, table: Table, register: Table, folder: Path, console: "Console", *, force: bool
 ) -> None:
     _heading(console, 10, "Report for the owner and for publication")

@@ -1,1 +1,1 @@
-"""Where rows are counted: one engine for each place that can hold them, behind one protocol."""
+"""Engines count rows: one engine for each place that can hold them, behind one protocol."""

@@ -1,17 +1,17 @@
-"""Capacity: how many different rows this machine can hold, and whether a table will stay below that."""
+"""Capacity: the number of distinct rows that fit into memory, and an early check whether a table stays below it."""
 
 import os
 from dataclasses import dataclass
 
 from shoal.errors import CapacityError
 
-BYTES_PER_ROW = 48  # of a distinct row while it is counted: its slot, half of the next table, its codes in the end
-SHARE = 0.5  # of the memory that distinct rows may take
+BYTES_PER_ROW = 48  # per distinct row during counting: its slot, half of the next table, its final codes
+SHARE = 0.5  # maximum share of the memory for distinct rows
 _FALLBACK = 4 << 30
 
 
 def memory() -> int:
-    """Return how many bytes of memory this machine has; ``SHOAL_MEMORY`` says it otherwise."""
+    """Return the memory of this machine in bytes; the variable ``SHOAL_MEMORY`` overrides it."""
     given = os.environ.get("SHOAL_MEMORY", "")
     if given.isdecimal():
         return int(given)
@@ -22,16 +22,16 @@ def memory() -> int:
 
 
 def most_rows(columns: int) -> int:
-    """Return how many different rows of so many columns can be held."""
+    """Return the number of distinct rows with ``columns`` columns that fit into memory."""
     return int(SHARE * memory() / (BYTES_PER_ROW + 4 * columns))
 
 
 @dataclass
 class Watch:
-    """Looks on while different rows are counted, and ends that early when it will come to too many.
+    """Check of the number of distinct rows during counting, which stops early if there will be too many.
 
-    ``rows``: how many records there are in all. New rows come ever more rarely; that they go on coming as often as
-    in the last block is the most that is to be expected.
+    ``rows``: the total number of records. New distinct rows become rarer over time, so the rate of the last block gives
+    an upper bound on the number that is still to be expected.
 
     >>> watch = Watch(1000, columns=2, most=100)
     >>> watch.seen(100, 60)
@@ -51,7 +51,7 @@ class Watch:
         self.most = self.most or most_rows(self.columns)
 
     def seen(self, records: int, different: int) -> None:
-        """Take note of one more block, and of how many different rows there are by now."""
+        """Record one more block, and the number of distinct rows so far."""
         new, before = different - self._different, self._done
         self._done, self._different = before + records, different
         expected = different + round(new * (self.rows - self._done) / max(records, 1))
@@ -61,7 +61,7 @@ class Watch:
 
 
 def too_many(share: float, different: int, expected: int, most: int) -> CapacityError:
-    """Say that there are too many different rows, and what can be done."""
+    """Return the error for too many distinct rows, with its remedy."""
     return CapacityError(
         "too-many-combinations",
         "After {share:share} of the records there are {different:,} distinct combinations, and up to {expected:,} "

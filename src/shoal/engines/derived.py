@@ -1,4 +1,4 @@
-"""A view of another engine: the same records, with columns that follow from several of theirs."""
+"""A view of another engine: the same records, with columns derived from several others."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -10,7 +10,10 @@ Derivation = tuple[tuple[str, ...], Callable[..., Codes]]
 
 
 class DerivedEngine(OutsideEngine):
-    """``derived[name]``: the columns that a column follows from, and what makes its codes of theirs."""
+    """View with derived columns.
+
+    ``derived[name]``: the source columns of a derived column, and the function that computes its codes from theirs.
+    """
 
     def __init__(self, base: Engine, derived: Mapping[str, Derivation], sizes: Mapping[str, int]) -> None:
         super().__init__(sizes, base.rows)
@@ -18,12 +21,12 @@ class DerivedEngine(OutsideEngine):
         self._derived = dict(derived)
 
     def chunks(self, columns: Sequence[str], size: int) -> Iterator[tuple[Codes, ...]]:
-        """Yield the codes of some columns, so many records at a time, in the order of the other engine."""
+        """Yield the codes of some columns in chunks of at most ``size`` records, in the order of the other engine."""
         needed = self._needed(columns)
         return (self._derive(columns, needed, chunk) for chunk in self._base.chunks(needed, size))
 
     def tallied(self, columns: Sequence[str], size: int) -> Tallied:
-        """Yield the codes of some columns in any order, and how often they come."""
+        """Yield the codes of some columns in chunks and in any order, with the count of each row."""
         needed = self._needed(columns)
         return ((self._derive(columns, needed, codes), counts) for codes, counts in self._base.tallied(needed, size))
 

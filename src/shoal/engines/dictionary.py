@@ -1,4 +1,4 @@
-"""Dictionaries: the codes of values as a source has them."""
+"""Dictionaries: the mapping from the values of a source to codes."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from shoal.kernels.translation import Codes
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dictionary:
-    """The different values of a column as the file has them, and the code of each; null is code ``null``."""
+    """Distinct values of a column as the source has them, and the code of each; null has the code ``null``."""
 
     values: pa.Array
     codes: Codes
@@ -27,5 +27,5 @@ class Dictionary:
 
 
 def one_zero(values: pa.Array) -> pa.Array:
-    """Turn −0.0 into 0.0: they are one value."""
+    """Replace −0.0 by 0.0: both are the same value."""
     return pc.add(values, pa.scalar(0, values.type)) if pa.types.is_floating(values.type) else values

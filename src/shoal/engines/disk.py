@@ -1,7 +1,7 @@
-"""The engine for tables that are larger than memory: the codes of each column lie in a file, and come by in blocks.
+"""The engine for tables that are larger than memory: the codes of each column are files, read in blocks.
 
-A file of codes says nothing without the dictionaries, which stay in memory; it is in a folder that nobody else can
-read, and goes with the table.
+A file of codes is meaningless without the dictionaries, which stay in memory. It is stored in a folder that only its
+owner can read, and is removed with the table.
 """
 
 import shutil
@@ -20,9 +20,9 @@ from shoal.scratch import make_folder
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spooled:
-    """The codes of a column in a file; where there is a table, they are places in it.
+    """Codes of a column in a file; if there is a ``table``, they are positions in it.
 
-    Several files may make up a column, each with codes of its own.
+    A column may consist of several files, each with its own codes.
     """
 
     path: Path
@@ -37,7 +37,7 @@ class Spooled:
 
 
 class Spool:
-    """A private folder for codes, which is gone when nobody needs it any more, or when Python ends."""
+    """Private folder for codes, removed when it is no longer referenced or when Python exits."""
 
     def __init__(self) -> None:
         self.folder = make_folder()
@@ -45,7 +45,7 @@ class Spool:
         self._end = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
     def file(self) -> Path:
-        """Return the path of a file that is not there yet."""
+        """Return the path of a new file."""
         self._number += 1
         return self.folder / f"{self._number}.codes"
 
@@ -60,25 +60,25 @@ class Spool:
 
 
 class DiskEngine(OutsideEngine):
-    """Codes in files: those of a column in one or several, which hold as many rows as those of the others.
+    """Codes in files: one or several per column, with the same number of rows for every column.
 
-    ``sizes[name]`` is the number of different codes a column may hold.
+    ``sizes[name]``: the number of distinct codes that a column may hold.
     """
 
     def __init__(self, spool: Spool, codes: Mapping[str, Sequence[Spooled]], sizes: Mapping[str, int]) -> None:
         self._ends = np.cumsum([part.rows for part in next(iter(codes.values()), ())], dtype=np.int64)
         super().__init__(sizes, int(self._ends[-1]) if len(self._ends) else 0)
-        self._spool = spool  # the files are there as long as it is
+        self._spool = spool  # the files exist as long as this object
         self._codes = dict(codes)
 
     def chunks(self, columns: Sequence[str], size: int) -> Iterator[tuple[Codes, ...]]:
-        """Yield the codes of some columns, so many records at a time, in input order."""
+        """Yield the codes of some columns in chunks of at most ``size`` records, in input order."""
         for start in range(0, self._rows, size):
             end = min(start + size, self._rows)
             yield tuple(self._read(name, start, end) for name in columns)
 
     def _read(self, name: str, start: int, end: int) -> Codes:
-        """Read the codes of some records, from as many files as they are in."""
+        """Return the codes of a range of records, read from one or several files."""
         first, last = np.searchsorted(self._ends, [start, end - 1], side="right").tolist()
         parts = []
         for place in range(first, last + 1):

@@ -1,4 +1,4 @@
-"""The engine for tables that stay where they are: DuckDB counts their rows, and only distinct rows come to memory."""
+"""The engine for tables that are not copied: DuckDB counts their rows, and only distinct rows are held in memory."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -20,23 +20,23 @@ from shoal.words import listed
 
 
 class DuckDatabase:
-    """Files that DuckDB reads, or a table that it holds; queries see it as the view ``t``."""
+    """Files that DuckDB reads, or a table of a DuckDB file; queries see it as the view ``t``."""
 
     def __init__(self, name: str) -> None:
-        self._spool = Spool()  # what does not fit into memory goes there, and not beside the user's files
+        self._spool = Spool()  # DuckDB's temporary folder, away from the user's files
         self._connection = _connected(self._spool)
         self._name = name
 
     @classmethod
     def of_parquet(cls, files: Sequence[Path]) -> "DuckDatabase":
-        """Take Parquet files, one below the other."""
+        """Open Parquet files as one concatenated table."""
         database = cls(files[0].name)
         database.tried(lambda: database._connection.read_parquet(list(map(str, files))).create_view("t"))
         return database
 
     @classmethod
     def of_file(cls, path: Path, table: str | None) -> "DuckDatabase":
-        """Take a table of a DuckDB file; it is opened for reading only."""
+        """Open a table of a DuckDB file, read-only."""
         database = cls(path.name)
         attach = f"ATTACH '{str(path).replace(chr(39), chr(39) * 2)}' AS source (READ_ONLY)"
         database.tried(lambda: database._connection.execute(attach))
@@ -45,24 +45,24 @@ class DuckDatabase:
         return database
 
     def tables(self) -> list[tuple[str, str]]:
-        """Return the tables and views of the attached file: schema and name."""
+        """Return the schema and the name of each table and view in the attached file."""
         listing = "SELECT schema_name, name FROM (SELECT database_name, schema_name, table_name AS name FROM "
         listing += "duckdb_tables() UNION ALL SELECT database_name, schema_name, view_name FROM duckdb_views() "
         listing += "WHERE NOT internal) WHERE database_name = 'source' ORDER BY ALL"
         return [(row["schema_name"], row["name"]) for row in self.query(listing).to_pylist()]
 
     def tried(self, action: Callable[[], Any]) -> Any:
-        """Return what an action returns; what DuckDB says if it fails may quote values, and is dropped."""
+        """Return the result of an action; an error message of DuckDB is discarded, because it may quote values."""
         with suppress(Exception):
             return action()
         raise ReadError("unreadable", "'{file}' cannot be read by DuckDB, or is damaged.", file=self._name)
 
     def query(self, sql: str) -> pa.Table:
-        """Return the whole answer to a query."""
+        """Return the complete result of a query."""
         return self.tried(lambda: self._connection.sql(sql).to_arrow_table())
 
     def stream(self, sql: str, size: int) -> Iterator[pa.RecordBatch]:
-        """Yield the answer to a query in batches."""
+        """Yield the result of a query in batches."""
         reader = iter(self.tried(lambda: self._connection.sql(sql).to_arrow_reader(size)))
         while (batch := self.tried(lambda: next(reader, None))) is not None:
             yield batch
@@ -76,7 +76,7 @@ class DuckDatabase:
         return int(self.query("SELECT count(*) AS n FROM t").column("n")[0].as_py())
 
     def values(self, name: str) -> pa.ChunkedArray:
-        """Return the different values of a column, null among them if it occurs."""
+        """Return the distinct values of a column, including null if it occurs."""
         return self.query(f"SELECT DISTINCT {quoted(name)} FROM t").column(0)  # noqa: S608 - quoted
 
 
@@ -88,7 +88,7 @@ def _connected(spool: Spool) -> Any:
 
 
 def _chosen(tables: Sequence[tuple[str, str]], table: str | None, file: str) -> str:
-    """Return the table that is meant, as SQL wants it."""
+    """Return the quoted SQL name of the requested table, or of the only table."""
     fitting = [table_name for table_name in tables if table in {None, table_name[1], ".".join(table_name)}]
     if len(fitting) == 1:
         return ".".join(map(quoted, fitting[0]))
@@ -105,7 +105,7 @@ def _chosen(tables: Sequence[tuple[str, str]], table: str | None, file: str) -> 
 
 
 def quoted(name: str) -> str:
-    """Return a name as SQL wants it."""
+    """Return a name as a quoted SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -118,13 +118,13 @@ class DuckdbEngine(OutsideEngine):
         self._dictionaries = dict(dictionaries)
 
     def chunks(self, columns: Sequence[str], size: int) -> Iterator[tuple[Codes, ...]]:
-        """Yield the codes of some columns, about so many records at a time, in the order of the file."""
+        """Yield the codes of some columns in chunks of about ``size`` records, in the order of the file."""
         names = ", ".join(map(quoted, columns)) or "1"
         for batch in self._database.stream(f"SELECT {names} FROM t", size):  # noqa: S608 - quoted names
             yield tuple(self._codes(name, batch.column(place)) for place, name in enumerate(columns))
 
     def _counted(self, columns: tuple[str, ...], most: int = 0) -> DistinctRows:
-        """Let DuckDB count."""
+        """Count distinct rows in DuckDB."""
         self._check_capacity(columns, most or most_rows(len(columns)))
         names = ", ".join(f"{quoted(name)} AS c{place}" for place, name in enumerate(columns))
         counts = self._database.query(f"SELECT {names}, count(*) AS n FROM t GROUP BY ALL")  # noqa: S608 - quoted names
@@ -132,7 +132,7 @@ class DuckdbEngine(OutsideEngine):
         return merged(columns, codes, counts.column("n").to_numpy().astype(np.int64), self.sizes(columns))
 
     def _check_capacity(self, columns: tuple[str, ...], most: int) -> None:
-        """Estimate how many different rows there are, and refuse what is far too much."""
+        """Estimate the number of distinct rows, and refuse a number that exceeds the capacity."""
         if self.rows <= most:
             return
         names = ", ".join(map(quoted, columns))

@@ -14,32 +14,32 @@ from shoal.kernels.translation import Codes
 
 
 class MemoryEngine:
-    """Codes in numpy arrays; ``sizes[name]`` is the number of different codes a column may hold."""
+    """Codes in numpy arrays. ``sizes[name]``: the number of distinct codes that a column may hold."""
 
     def __init__(self, codes: Mapping[str, Codes], sizes: Mapping[str, int], rows: int) -> None:
         self._codes = dict(codes)
         self._sizes = dict(sizes)
         self._rows = rows
-        self._latest: DistinctRows | None = None  # who asks once often asks again
+        self._latest: DistinctRows | None = None  # cached: the same columns are often requested again
         for codes_of in self._codes.values():
             codes_of.flags.writeable = False
 
     @property
     def rows(self) -> int:
-        """How many records there are."""
+        """The number of records."""
         return self._rows
 
     def chunks(self, columns: Sequence[str], size: int) -> Iterator[tuple[Codes, ...]]:
-        """Yield the codes of some columns, so many records at a time, in input order."""
+        """Yield the codes of some columns in chunks of at most ``size`` records, in input order."""
         for start in range(0, self._rows, size):
             yield tuple(self._codes[name][start : start + size] for name in columns)
 
     def tallied(self, columns: Sequence[str], size: int) -> Tallied:
-        """Yield the codes of some columns, and how often they come: each once, as they are."""
+        """Yield the codes of some columns in chunks, each record with a count of 1."""
         return each_once(self.chunks(columns, size))
 
     def distinct(self, columns: Sequence[str]) -> DistinctRows:
-        """Return the different rows under these columns."""
+        """Return the distinct rows of some columns."""
         latest = self._latest
         if latest is not None and latest.columns == tuple(columns):
             return latest
@@ -51,29 +51,29 @@ class MemoryEngine:
         return self._latest
 
     def distinct_below(self, columns: tuple[str, ...], most: int) -> DistinctRows:
-        """Return the different rows: the records are all here, and so these are no more than fit."""
+        """Return the distinct rows; the limit is ignored, because all records are in memory already."""
         del most
         return self.distinct(columns)
 
     def profiles(self, columns: Sequence[str], subject: str) -> Profiles:
-        """Return the persons' profiles under these columns."""
+        """Return the profiles of the persons in some columns."""
         rows = self.distinct(columns)
         persons = self._codes[subject]
         profiles, of_person = profiles_of(rows, persons, rows.origin, self._sizes[subject])
         return replace(profiles, origin=of_person[persons])
 
     def expand(self, small: DistinctRows | Profiles, values: NDArray[Any]) -> NDArray[Any]:
-        """Turn one value per distinct row, or per profile, into one per record, in input order."""
+        """Expand one value per distinct row, or per profile, to one per record, in input order."""
         expanded: NDArray[Any] = values[small.origin]
         return expanded
 
     def translated(self, tables: Mapping[str, Codes], sizes: Mapping[str, int]) -> "MemoryEngine":
-        """Return the same records with other codes in some columns."""
+        """Return an engine of the same records with other codes in some columns."""
         codes = {name: tables[name][codes] if name in tables else codes for name, codes in self._codes.items()}
         return MemoryEngine(codes, {**self._sizes, **sizes}, self._rows)
 
     def rewritten(self, how: Rewriting) -> Rewritten:
-        """Return what the records become, sorted."""
+        """Return the rewritten records, sorted."""
         kept = np.flatnonzero(how.kept[how.rows.origin])
         codes = {name: self._codes[name][kept] for name in how.needed}
         ordinals = None

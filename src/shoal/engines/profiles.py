@@ -1,4 +1,4 @@
-"""Profiles: persons with the same set of distinct rows become one."""
+"""Profiles: persons with the same set of distinct rows are merged."""
 
 from itertools import count
 
@@ -12,7 +12,7 @@ Ids = NDArray[np.uint32]
 
 
 def profiles_of(rows: DistinctRows, persons: NDArray[np.integer], shown: Ids, number: int) -> tuple[Profiles, Ids]:
-    """Collapse persons: person ``persons[i]`` shows row ``shown[i]``; there are so many persons.
+    """Merge ``number`` persons into profiles: person ``persons[i]`` has row ``shown[i]``.
 
     Returns the profiles, and the profile of each person.
     """
@@ -24,10 +24,10 @@ def profiles_of(rows: DistinctRows, persons: NDArray[np.integer], shown: Ids, nu
 
 
 def _equal_sets(starts: NDArray[np.int64], members: Ids) -> Groups:
-    """Group sets that have the same members; set s is ``members[starts[s] : starts[s + 1]]``, ascending, not empty.
+    """Group sets with the same members; set s is ``members[starts[s] : starts[s + 1]]``, ascending, not empty.
 
-    Sets are grouped by a hash of their members, then compared with the first of their group, member by member. Should
-    two different sets share a hash, another hash is tried: the answer is exact.
+    Sets are grouped by a hash of their members, then compared member by member with the first set of their group. If
+    two different sets share a hash, another hash is tried, so the result is exact.
     """
     lengths = np.diff(starts)
     if not lengths.all():
@@ -41,7 +41,7 @@ def _equal_sets(starts: NDArray[np.int64], members: Ids) -> Groups:
 
 
 def _signatures(starts: NDArray[np.int64], members: Ids, salt: int) -> NDArray[np.uint64]:
-    """Return a number for each set that depends on its members and on a salt."""
+    """Return a hash of the members of each set. ``salt``: selects the hash function."""
     mixed = (members.astype(np.uint64) + np.uint64(salt)) * np.uint64(0x9E3779B97F4A7C15)
     mixed ^= mixed >> np.uint64(29)
     mixed *= np.uint64(0xBF58476D1CE4E5B9)
@@ -50,12 +50,12 @@ def _signatures(starts: NDArray[np.int64], members: Ids, salt: int) -> NDArray[n
 
 
 def _ranges(begins: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return begin, begin + 1, … for each range, laid end to end."""
+    """Return begin, begin + 1, … for each range, concatenated."""
     shifts: NDArray[np.int64] = np.repeat(begins - np.cumsum(lengths) + lengths, lengths)
     return np.arange(len(shifts)) + shifts
 
 
 def _sets_of(chosen: NDArray[np.int64], starts: NDArray[np.int64], members: Ids) -> tuple[NDArray[np.int64], Ids]:
-    """Return the chosen sets laid end to end: where each starts, and their members."""
+    """Return the chosen sets, concatenated: the start of each, and their members."""
     lengths = starts[chosen + 1] - starts[chosen]
     return np.concatenate([[0], np.cumsum(lengths)]), members[_ranges(starts[chosen], lengths)]

@@ -1,7 +1,7 @@
-"""What an engine delivers: distinct rows with counts, profiles of persons, and the way back to single rows.
+"""The protocol of engines: distinct rows with counts, profiles of persons, and the expansion to single records.
 
-Everything else in shoal works on these small tables, so a billion rows on a cluster and a thousand in a notebook
-meet here.
+All other parts of shoal work on these small tables, whether the data are a billion rows on a cluster or a thousand in a
+notebook.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 from shoal.kernels.siphash import SipKey, Words, siphash
 from shoal.kernels.translation import Codes, narrowest
 
-Tallied = Iterator[tuple[tuple[Codes, ...], NDArray[np.int64]]]  # codes in pieces, and how often each row comes
+Tallied = Iterator[tuple[tuple[Codes, ...], NDArray[np.int64]]]  # chunks of codes, and the count of each row
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DistinctRows:
-    """The different rows of a table under some columns, in ascending order of their codes.
+    """Distinct rows of a table in some columns, in ascending order of their codes.
 
-    ``codes[j][d]``: the code of distinct row d in column j. ``counts[d]``: how many records share it.
-    ``origin``: what the engine needs to get back to single records; nobody else looks at it.
+    ``codes[j][d]``: the code of distinct row d in column j. ``counts[d]``: the number of records with this row.
+    ``origin``: private data of the engine for the expansion to single records.
     """
 
     columns: tuple[str, ...]
@@ -34,7 +34,7 @@ class DistinctRows:
         return len(self.counts)
 
     def tallied(self, columns: Sequence[str], size: int) -> Tallied:
-        """Yield the codes of some columns, so many at a time, and how often they come."""
+        """Yield the codes of some columns in chunks of at most ``size`` rows, with the count of each row."""
         codes = [self.codes[self.columns.index(name)] for name in columns]
         for start in range(0, len(self), size):
             yield tuple(column[start : start + size] for column in codes), self.counts[start : start + size]
@@ -42,10 +42,10 @@ class DistinctRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Profiles:
-    """Persons with the same set of distinct rows, collapsed to one profile with a count.
+    """Persons with the same set of distinct rows, merged into one profile with a count.
 
-    ``counts[p]``: how many persons have profile p. Its distinct rows are
-    ``members[starts[p] : starts[p + 1]]``, ascending. ``origin``: as with distinct rows.
+    ``counts[p]``: the number of persons with profile p. Its distinct rows are ``members[starts[p] : starts[p + 1]]``,
+    ascending. ``origin``: as for distinct rows.
     """
 
     rows: DistinctRows
@@ -60,7 +60,7 @@ class Profiles:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawing:
-    """Cells that are drawn, record by record: from codes of ``source``, and from a random number for each record."""
+    """Cells drawn at random record by record, from the codes of ``source`` and one random number per record."""
 
     source: str
     key: SipKey
@@ -69,29 +69,30 @@ class Drawing:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RecordIdentity:
-    """Which record it is: ``hashes[name][code]`` of the columns that tell. So draws hang on no order of records.
+    """Identity of a record, so that random draws do not depend on the order of records.
 
-    ``repeats``: records that are alike in all of them are told apart by their number; otherwise they are one person's,
-    for whom the same is drawn.
+    ``hashes[name][code]``: hashes of the identifying columns. ``repeats``: records that are equal in all of these
+    columns are distinguished by their ordinal number. Otherwise they belong to one person and share the draw.
     """
 
     hashes: Mapping[str, Words]
     repeats: bool = True
 
     def words(self, codes: Mapping[str, Codes], ordinals: Words | None) -> Words:
-        """Return one word for each record; ``ordinals``: its number among those that are alike."""
+        """Return one word for each record. ``ordinals``: the number of each record among equal ones."""
         parts = [hashes[codes[name]] for name, hashes in self.hashes.items()]
         return siphash((0, 0), parts if ordinals is None else [*parts, ordinals])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rewriting:
-    """``rows``: the distinct rows that decide; ``kept[d]``: whether records of row d stay.
+    """Instructions for turning the original records into released records.
 
-    ``by_row[name][d]``: the code that records of row d show in a column. ``by_code[name]``: a column of the original,
-    and what each of its codes becomes, whatever else the record has. ``by_record[name]``: how the cells of a column are
-    drawn; ``identity``: which record it is, for these. ``names``: the columns that there will be, in their order;
-    ``sizes``: how many different codes each may hold. ``added``: codes of records that are invented.
+    ``rows``: the distinct rows that decide; ``kept[d]``: whether the records of row d are kept. ``by_row[name][d]``:
+    the released code of the records of row d in a column. ``by_code[name]``: a column of the original, and the new code
+    of each of its codes, independent of the other columns. ``by_record[name]``: the random draw of the cells of a
+    column; ``identity``: the identity of the records for these draws. ``names``: the released columns in order;
+    ``sizes``: the number of distinct codes that each may hold. ``added``: the codes of synthetic records.
     """
 
     rows: DistinctRows
@@ -106,7 +107,7 @@ class Rewriting:
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """The columns of the original that say what a record becomes: those of the rows come first."""
+        """The columns of the original that determine a released record; those of the rows come first."""
         sources = [source for source, _ in self.by_code.values()]
         if self.identity is not None:
             sources += [*(drawing.source for drawing in self.by_record.values()), *self.identity.hashes]
@@ -114,21 +115,22 @@ class Rewriting:
 
     @property
     def numbers_records(self) -> bool:
-        """Whether records that are alike must be told apart."""
+        """Whether equal records must be distinguished."""
         return self.identity is not None and self.identity.repeats
 
     @property
     def records(self) -> int:
-        """How many records there will be."""
+        """The number of released records."""
         added = len(next(iter(self.added.values()), ()))
         return int(self.rows.counts[self.kept].sum()) + added
 
     def applied(
         self, places: NDArray[np.integer], codes: Mapping[str, Codes], ordinals: Words | None = None
     ) -> tuple[Codes, ...]:
-        """Return what records become: ``places``: which distinct row each is; ``codes``: of columns of the original.
+        """Return the released codes of records, one array for each column.
 
-        ``ordinals``: the number of each record among those that are alike, if they are to be told apart.
+        ``places``: the index of the distinct row of each record. ``codes``: the codes in columns of the original.
+        ``ordinals``: the number of each record among equal ones, if these must be distinguished.
         """
         words = None if self.identity is None else self.identity.words(codes, ordinals)
         return tuple(self._cells(name, places, codes, words) for name in self.names)
@@ -144,7 +146,7 @@ class Rewriting:
         return table[codes[source]]
 
     def along(self, name: str, source: str, codes: int, size: int) -> "Rewriting":
-        """Return the same, with one more column, which is as it was."""
+        """Return the instructions with one more column, which is released unchanged."""
         as_it_is = np.arange(codes, dtype=narrowest(max(size, 1)))
         by_code = {**self.by_code, name: (source, as_it_is)}
         return replace(self, by_code=by_code, names=(*self.names, name), sizes={**self.sizes, name: size})
@@ -152,9 +154,10 @@ class Rewriting:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rewritten:
-    """``engine``: holds the records as they have become, in ascending order of their codes.
+    """Rewritten records.
 
-    ``origins()``: which record of the original each of them was; −1 if it is invented.
+    ``engine``: holds them in ascending order of their codes. ``origins()``: the original record of each; −1 for
+    synthetic records.
     """
 
     engine: "Engine"
@@ -162,38 +165,38 @@ class Rewritten:
 
 
 class Engine(Protocol):
-    """Holds the rows of a table as codes, counts them, and hands them out in pieces."""
+    """Rows of a table as codes, which can be counted and read in chunks."""
 
     @property
     def rows(self) -> int:
-        """How many records there are."""
+        """The number of records."""
         ...
 
     def chunks(self, columns: Sequence[str], size: int) -> Iterator[tuple[Codes, ...]]:
-        """Yield the codes of some columns, so many records at a time, in input order."""
+        """Yield the codes of some columns in chunks of at most ``size`` records, in input order."""
         ...
 
     def tallied(self, columns: Sequence[str], size: int) -> Tallied:
-        """Yield the codes of some columns in any order, and how often they come: what is alike need come only once."""
+        """Yield the codes of some columns in chunks and in any order, with counts; equal rows may be merged."""
         ...
 
     def distinct(self, columns: Sequence[str]) -> DistinctRows:
-        """Return the different rows under these columns; with no column there is one row that all share."""
+        """Return the distinct rows of some columns; without columns, there is one row that all records share."""
         ...
 
     def profiles(self, columns: Sequence[str], subject: str) -> Profiles:
-        """Return the persons' profiles under these columns."""
+        """Return the profiles of the persons in some columns."""
         ...
 
     def expand(self, small: DistinctRows | Profiles, values: NDArray[Any]) -> NDArray[Any]:
-        """Turn one value per distinct row, or per profile, into one per record, in input order."""
+        """Expand one value per distinct row, or per profile, to one per record, in input order."""
         ...
 
     def distinct_below(self, columns: tuple[str, ...], most: int) -> DistinctRows:
-        """Return the different rows under these columns; CapacityError when there are more than so many."""
+        """Return the distinct rows of some columns; raise CapacityError if there are more than ``most``."""
         ...
 
 
 def each_once(chunks: Iterable[tuple[Codes, ...]]) -> Tallied:
-    """Say of records that come as they are that each comes once."""
+    """Yield chunks of records with a count of 1 for each record."""
     return ((chunk, np.ones(len(chunk[0]), np.int64)) for chunk in chunks if chunk)

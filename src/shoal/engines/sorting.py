@@ -1,4 +1,4 @@
-"""Sorting on disk: records go to files by the range that they are in, and each file is sorted by itself."""
+"""Sorting on disk: records are distributed to files by range, and each file is sorted on its own."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -11,8 +11,8 @@ from shoal.kernels.grouping import group_rows
 from shoal.kernels.packing import KEY_SPACE, pack
 from shoal.kernels.translation import Codes, narrowest
 
-RANGE = 1 << 23  # records that are sorted at a time
-_EVERY = 1 << 10  # records, of which the key of one is looked at to learn where ranges should end
+RANGE = 1 << 23  # maximum number of records sorted at a time
+_EVERY = 1 << 10  # sampling interval of the keys that determine the bounds of the ranges
 _BLOCK = 1 << 20
 
 Types = Sequence[np.dtype[np.unsignedinteger[Any]]]
@@ -21,7 +21,7 @@ Types = Sequence[np.dtype[np.unsignedinteger[Any]]]
 def sorted_on_disk(
     chunks: Iterator[tuple[Codes, ...]], sizes: Sequence[int], spool: Spool, most: int = RANGE
 ) -> list[list[Spooled]]:
-    """Sort records of codes, ``most`` at a time; returns for each column the files that hold it, one after the other.
+    """Sort records of codes, about ``most`` at a time; return the files of each column, in order.
 
     >>> spool, records = Spool(), iter([(np.array([2, 0], np.uint8),), (np.array([1, 0], np.uint8),)])
     >>> [part.read(0, part.rows).tolist() for part in sorted_on_disk(records, [3], spool)[0]]
@@ -53,7 +53,7 @@ def sorted_on_disk(
 
 
 def _leading(sizes: Sequence[int]) -> int:
-    """Return how many columns fit into one key."""
+    """Return the number of leading columns that fit into one key."""
     space = number = 1
     while number <= len(sizes) and space * sizes[number - 1] <= KEY_SPACE:
         space *= sizes[number - 1]
@@ -62,7 +62,7 @@ def _leading(sizes: Sequence[int]) -> int:
 
 
 def _bounds(sample: NDArray[np.uint64], ranges: int) -> NDArray[np.uint64]:
-    """Return where ranges end that have about the same number of records each."""
+    """Return the bounds of ranges with about the same number of records each."""
     if ranges < 2:
         return np.empty(0, np.uint64)
     places = np.linspace(0, len(sample) - 1, ranges + 1).astype(np.int64)[1:-1]
@@ -70,7 +70,7 @@ def _bounds(sample: NDArray[np.uint64], ranges: int) -> NDArray[np.uint64]:
 
 
 class _Files:
-    """Records that are appended to a file for each column."""
+    """Records in files, one for each column, to which records are appended."""
 
     def __init__(self, spool: Spool, types: Types) -> None:
         self._types = types

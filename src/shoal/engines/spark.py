@@ -1,4 +1,4 @@
-"""The engine for tables of a cluster: Spark counts their rows, and only distinct rows come to this machine."""
+"""The engine for tables on a cluster: Spark counts their rows, and only distinct rows are sent to this machine."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,14 +19,14 @@ from shoal.engines.protocol import DistinctRows, Tallied
 from shoal.errors import ReadError
 from shoal.kernels.translation import Codes
 
-_FIRST = 1 << 17  # records that tell whether records repeat
-_REPEATED = 0.75  # the share of different ones among them, up to which they do
-_MOST_CELLS = 1 << 26  # of all different records that are held
+_FIRST = 1 << 17  # number of first records that show whether records repeat
+_REPEATED = 0.75  # maximum share of distinct records among them, if records repeat
+_MOST_CELLS = 1 << 26  # maximum number of cells of distinct records held in memory
 
-# What a session gets that is started here. A driver of 1 GB, which is Spark's default, does not survive the answer to
-# a question about millions of combinations; nor does its limit for the size of answers. An answer comes in as many
-# pieces as there are partitions, so they must not be large: where one does not fit, the thread that takes it dies, and
-# Spark would wait for it for ever. Therefore all of it is to end where memory does.
+# Settings of sessions that are started here. Spark's default driver memory of 1 GB and its limit on the size of results
+# are too small for millions of combinations. A result arrives in as many pieces as there are partitions, so partitions
+# must be small: if a piece does not fit into memory, the receiving thread dies and Spark waits for it forever.
+# Therefore the driver exits when it runs out of memory.
 _SESSION = {
     "spark.driver.memory": "4g",
     "spark.driver.maxResultSize": "0",
@@ -45,9 +45,9 @@ _SESSION = {
 
 
 def session(master: str | None = None) -> Any:
-    """Return the session that runs, or start one: on a cluster, or on this machine.
+    """Return the active Spark session, or start one on a cluster or on this machine.
 
-    ``master``: the cluster, such as ``spark://host:7077``; if none is named, the variable ``SHOAL_SPARK`` may.
+    ``master``: the cluster, such as ``spark://host:7077`` (default: the variable ``SHOAL_SPARK``, or this machine).
     """
     from pyspark.sql import SparkSession
 
@@ -57,13 +57,13 @@ def session(master: str | None = None) -> Any:
     master = master or os.environ.get("SHOAL_SPARK") or "local[*]"
     here = {name for name in _SESSION if "127.0.0.1" in _SESSION[name] and not master.startswith("local")}
     builder = SparkSession.builder.master(master).appName("shoal")
-    for name in _SESSION.keys() - here:  # a cluster must find its way back
+    for name in _SESSION.keys() - here:  # a cluster must be able to reach the driver
         builder = builder.config(name, _SESSION[name])
     return builder.getOrCreate()
 
 
 class SparkFrame:
-    """A frame of Spark, and what is asked of it."""
+    """A Spark data frame and the queries on it."""
 
     def __init__(self, frame: Any, name: str) -> None:
         self.frame = frame
@@ -71,13 +71,13 @@ class SparkFrame:
 
     @classmethod
     def of_parquet(cls, files: Sequence[Path]) -> "SparkFrame":
-        """Take Parquet files, one below the other."""
+        """Open Parquet files as one concatenated table."""
         frame = cls(None, files[0].name)
         frame.frame = frame.tried(lambda: session().read.parquet(*(str(file.resolve()) for file in files)))
         return frame
 
     def tried(self, action: Callable[[], Any]) -> Any:
-        """Return what an action returns; what Spark says if it fails may quote values, and is dropped."""
+        """Return the result of an action; an error message of Spark is discarded, because it may quote values."""
         with suppress(Exception):
             return action()
         raise ReadError(
@@ -97,26 +97,29 @@ class SparkFrame:
         return int(self.tried(self.frame.count))
 
     def values(self, name: str) -> pa.ChunkedArray:
-        """Return the different values of a column, null among them if it occurs."""
+        """Return the distinct values of a column, including null if it occurs."""
         return self.tried(lambda: self._chosen([name]).distinct().toArrow()).column(0)
 
     def drawn(self, share: float) -> pa.Table:
-        """Return about such a share of the records."""
+        """Return a random sample of about this share of the records."""
         drawn = self.frame if share >= 1 else self.frame.sample(share, seed=0)
         return self.tried(drawn.toArrow)
 
     def counted(self, columns: Sequence[str]) -> pa.Table:
-        """Return the different rows under some columns, and how often each comes, as the last column."""
+        """Return the distinct rows of some columns, with their counts as the last column."""
         return self.tried(self._grouped(columns).toArrow)
 
     def repeated(self, columns: Sequence[str]) -> pa.Table | None:
-        """Return the same if records repeat, which the first ones tell, or if there are no more than these."""
+        """Return the distinct rows with counts if records repeat and the rows fit into memory; otherwise None.
+
+        The first records show whether records repeat. A table with few records counts as repeated.
+        """
         if not columns or self._different_of_first(columns) > _REPEATED * _FIRST:
             return None
         from pyspark import StorageLevel
 
         grouped = self._grouped(columns)
-        persisted = self.tried(lambda: grouped.persist(StorageLevel.DISK_ONLY))  # to be counted, and then to be had
+        persisted = self.tried(lambda: grouped.persist(StorageLevel.DISK_ONLY))  # computed once for count and rows
         try:
             few = self.tried(persisted.count) <= _MOST_CELLS // len(columns)
             return self.tried(persisted.toArrow) if few else None
@@ -129,12 +132,12 @@ class SparkFrame:
         return self.tried(lambda: chosen.groupBy(*chosen.columns).count())
 
     def _different_of_first(self, columns: Sequence[str]) -> int:
-        """Return how many of the first records are different."""
+        """Return the number of distinct rows among the first records."""
         chosen = self._chosen(columns)
         return int(self.tried(lambda: chosen.limit(_FIRST).distinct().count()))
 
     def estimated(self, columns: Sequence[str]) -> int:
-        """Return about how many different rows there are."""
+        """Return an estimate of the number of distinct rows."""
         from pyspark.sql import functions
 
         chosen = self._chosen(columns)
@@ -142,7 +145,7 @@ class SparkFrame:
         return int(self.tried(lambda: chosen.select(asked).toArrow()).column(0)[0].as_py())
 
     def batches(self, columns: Sequence[str], size: int) -> Iterator[pa.RecordBatch]:
-        """Yield records in pieces: Spark writes the columns to a folder of ours, which is then read and let go."""
+        """Yield records in batches: Spark writes the columns to a private folder, which is read and then removed."""
         spool = Spool()
         folder = spool.folder / "rows"
         self.tried(lambda: self._chosen(columns).write.parquet(str(folder)))
@@ -151,7 +154,7 @@ class SparkFrame:
                 yield from opened.iter_batches(size)
 
     def _chosen(self, columns: Sequence[str]) -> Any:
-        """Return some columns under names of ours, for a name may hold anything."""
+        """Return some columns under safe names, because a column name may contain any character."""
         return self.tried(
             lambda: self.frame.select(
                 *(self.frame[f"`{name.replace('`', '``')}`"].alias(f"c{at}") for at, name in enumerate(columns))
@@ -160,7 +163,7 @@ class SparkFrame:
 
 
 class SparkEngine(OutsideEngine):
-    """Rows that Spark reads and counts; ``repeated``: all different records, with how often each comes, if known."""
+    """Rows that Spark reads and counts. ``repeated``: all distinct records with their counts, if known."""
 
     def __init__(
         self, frame: SparkFrame, dictionaries: Mapping[str, Dictionary], repeated: pa.Table | None = None
@@ -172,18 +175,18 @@ class SparkEngine(OutsideEngine):
         self._all = None if repeated is None else self._encoded(repeated, tuple(dictionaries))
 
     def chunks(self, columns: Sequence[str], size: int) -> Iterator[tuple[Codes, ...]]:
-        """Yield the codes of some columns, at most so many records at a time."""
+        """Yield the codes of some columns in chunks of at most ``size`` records."""
         for batch in self._frame.batches(columns, size):
             yield tuple(
                 self._dictionaries[name].encoded(cells) for name, cells in zip(columns, batch.columns, strict=True)
             )
 
     def tallied(self, columns: Sequence[str], size: int) -> Tallied:
-        """Yield the codes of some columns in any order, and how often they come."""
+        """Yield the codes of some columns in chunks and in any order, with the count of each row."""
         return super().tallied(columns, size) if self._all is None else self._all.tallied(columns, size)
 
     def _counted(self, columns: tuple[str, ...], most: int = 0) -> DistinctRows:
-        """Let Spark count, unless all is counted already."""
+        """Count distinct rows in Spark, unless all distinct records are known already."""
         most = most or most_rows(len(columns))
         if self._all is not None:
             counted = self.narrowed(self._all, columns)
@@ -196,7 +199,7 @@ class SparkEngine(OutsideEngine):
         return self._encoded(self._frame.counted(columns), columns)
 
     def _encoded(self, counted: pa.Table, columns: tuple[str, ...]) -> DistinctRows:
-        """Encode rows that were counted by Spark."""
+        """Encode rows that Spark has counted."""
         codes = [
             self._dictionaries[name].encoded(counted.column(at).combine_chunks()) for at, name in enumerate(columns)
         ]

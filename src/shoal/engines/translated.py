@@ -1,4 +1,4 @@
-"""The same records with other codes in some columns: made anew where they are counted, else a view."""
+"""The same records with other codes in some columns: a copy if they are in memory or counted, otherwise a view."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -10,7 +10,7 @@ from shoal.kernels.translation import Codes
 
 
 def translated(engine: Engine, tables: Mapping[str, Codes], sizes: Mapping[str, int]) -> Engine:
-    """Return the records of an engine with other codes: code c of a column is now ``tables[name][c]``."""
+    """Return an engine of the same records with other codes: code c of a column becomes ``tables[name][c]``."""
     if isinstance(engine, MemoryEngine | CountedEngine):
         return engine.translated(tables, sizes)
     domains = engine.domains if isinstance(engine, OutsideEngine) else {}
@@ -18,7 +18,7 @@ def translated(engine: Engine, tables: Mapping[str, Codes], sizes: Mapping[str, 
 
 
 class TranslatedEngine(OutsideEngine):
-    """``tables[name][c]``: what code c of a column has become; other columns are as they were."""
+    """View with other codes. ``tables[name][c]``: the new code of code c of a column; other columns are unchanged."""
 
     def __init__(self, base: Engine, tables: Mapping[str, Codes], sizes: Mapping[str, int]) -> None:
         super().__init__(sizes, base.rows)
@@ -26,12 +26,12 @@ class TranslatedEngine(OutsideEngine):
         self._tables = dict(tables)
 
     def chunks(self, columns: Sequence[str], size: int) -> Iterator[tuple[Codes, ...]]:
-        """Yield the codes of some columns, so many records at a time, in the order of the other engine."""
+        """Yield the codes of some columns in chunks of at most ``size`` records, in the order of the other engine."""
         for chunk in self._base.chunks(columns, size):
             yield self._translated(columns, chunk)
 
     def tallied(self, columns: Sequence[str], size: int) -> Tallied:
-        """Yield the codes of some columns in any order, and how often they come."""
+        """Yield the codes of some columns in chunks and in any order, with the count of each row."""
         return ((self._translated(columns, codes), counts) for codes, counts in self._base.tallied(columns, size))
 
     def _counted(self, columns: tuple[str, ...], most: int = 0) -> DistinctRows:

@@ -1,4 +1,4 @@
-"""What records become: in memory as they are, elsewhere counted where they repeat, and sorted on disk where not."""
+"""Rewriting of records: in memory if they are there, otherwise by counting if they repeat, or sorted on disk if not."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -17,11 +17,14 @@ from shoal.kernels.grouping import each_times, group_rows
 from shoal.kernels.siphash import Words
 from shoal.kernels.translation import Codes
 
-MOST = 1 << 24  # different records that are held
+MOST = 1 << 24  # maximum number of distinct records held in memory
 
 
 def rewritten(engine: Engine, how: Rewriting) -> Rewritten:
-    """Rewrite the records of an engine; their order tells nothing, so they need only be counted, if that is less."""
+    """Rewrite the records of an engine.
+
+    The order of the result carries no information, so distinct records with counts are held if they are fewer.
+    """
     if isinstance(engine, MemoryEngine):
         return engine.rewritten(how)
     if not isinstance(engine, OutsideEngine):
@@ -30,7 +33,7 @@ def rewritten(engine: Engine, how: Rewriting) -> Rewritten:
 
 
 def _counted(engine: OutsideEngine, how: Rewriting) -> Engine | None:
-    """Rewrite different records; None if there are too many."""
+    """Rewrite distinct records; None if there are too many."""
     try:
         counted = engine.distinct_below(how.needed, min(MOST, max(engine.rows // 4, 1 << 16)))
     except CapacityError:
@@ -62,7 +65,7 @@ def _sorted(engine: OutsideEngine, how: Rewriting) -> Engine:
 def _records(
     engine: OutsideEngine, how: Rewriting, chunks: Iterator[tuple[tuple[Codes, ...], Words | None]]
 ) -> Iterator[tuple[Codes, ...]]:
-    """Yield what records become, in the order in which they come; invented ones are last."""
+    """Yield rewritten records in the order of the input; synthetic records come last."""
     places, number = engine.places(how.rows), len(how.rows.columns)
     for chunk, ordinals in chunks:
         at = places.of(chunk[:number]) if number else np.zeros(len(chunk[0]), np.uint32)
@@ -75,7 +78,7 @@ def _records(
 
 
 def _numbered(engine: OutsideEngine, how: Rewriting, spool: Spool) -> Iterator[tuple[tuple[Codes, ...], Words | None]]:
-    """Yield the codes of records, each with its number among those that are alike: for that, they are sorted first."""
+    """Yield the codes of records with their number among equal ones; for the numbers, the records are sorted first."""
     if not how.numbers_records:
         yield from ((chunk, None) for chunk in engine.chunks(how.needed, CHUNK))
         return
@@ -96,7 +99,7 @@ def _numbered(engine: OutsideEngine, how: Rewriting, spool: Spool) -> Iterator[t
 
 
 def _together(engine: OutsideEngine, how: Rewriting) -> Iterator[tuple[tuple[Codes, ...], Words | None]]:
-    """Yield the codes of all records at once, in their order, with their numbers."""
+    """Yield the codes of all records in input order, with their number among equal ones."""
     chunks = list(engine.chunks(how.needed, CHUNK))
     if not how.numbers_records:
         yield from ((chunk, None) for chunk in chunks)
@@ -107,7 +110,7 @@ def _together(engine: OutsideEngine, how: Rewriting) -> Iterator[tuple[tuple[Cod
 
 
 def _origins(engine: OutsideEngine, how: Rewriting) -> NDArray[np.intp]:
-    """Find out which record each rewritten one was; all of them are looked at together."""
+    """Return the original record of each rewritten one; all records are processed in memory."""
     kept = np.flatnonzero(engine.expand(how.rows, how.kept))
     columns = [np.concatenate(parts) for parts in zip(*_records(engine, how, _together(engine, how)), strict=True)]
     alike = group_rows(columns, [max(how.sizes[name], 1) for name in how.names], len(columns[0]))

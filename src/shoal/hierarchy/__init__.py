@@ -1,1 +1,1 @@
-"""Hierarchies: ladders of ever coarser values, one file for each kind; a new kind is found by being here."""
+"""Generalisation hierarchies, one module per kind; modules in this package are registered automatically."""

@@ -1,4 +1,4 @@
-"""Automatic: a sensible ladder for a column, proposed from its values and its name."""
+"""Automatic hierarchies: a suitable hierarchy for a column, proposed from its values and its name."""
 
 import math
 import re
@@ -46,15 +46,15 @@ class Automatic(Spec):
 
     @property
     def of_data(self) -> bool:
-        """Whether labels depend on other values: widths and lengths are proposed from all of them."""
+        """Whether labels depend on other values: widths and lengths are derived from all values of the column."""
         return True
 
     def resolved(self, column: Column) -> Spec:
-        """Return the proposed kind."""
+        """Return the proposed kind of hierarchy."""
         return propose(column)
 
     def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:
-        """Propose and bind; infinite numbers would leave nothing to be shown."""
+        """Propose a hierarchy and bind it to a column; infinite numbers are refused."""
         if column.kind is Kind.NUMBER and not np.isfinite(doubles(column.values).to_numpy(zero_copy_only=False)).all():
             raise HierarchyError(
                 "infinite-numbers",
@@ -66,7 +66,7 @@ class Automatic(Spec):
 
 
 def propose(column: Column) -> Spec:
-    """Return the kind of hierarchy that fits a column, with its parameters.
+    """Return the kind of hierarchy that suits a column, with its parameters.
 
     >>> import pyarrow as pa
     >>> column = Column("plz", Kind.TEXT, pa.array(["01067", "10115"]))
@@ -103,13 +103,13 @@ def _for_numbers(column: Column) -> Spec:
 
 
 def _for_grades(grades: list[str]) -> Spec:
-    """Put neighbours together, two and then four; the order is written down, so that it is the same next time."""
+    """Group adjacent grades in twos, then in fours; the order is stored, so that it stays the same for other data."""
     sizes = [size for size in (2, 4) if size < len(grades)]
     return Order(sizes=sizes, order=grades) if sizes else Suppression()
 
 
 def _widths(span: float) -> list[float]:
-    """Return three round widths, the finest of which cuts the span into some twenty intervals."""
+    """Return up to three round widths, the smallest of which divides the span into about twenty intervals."""
     rough = span / 20
     power = 10.0 ** math.floor(math.log10(rough))
     factor = next(step for step in (1, 2, 5, 10) if rough <= step * power * 1.0001)
@@ -123,7 +123,7 @@ def _for_text(column: Column) -> Spec:
     if all(read_day(value, None) for value in values):
         return Date()
     fitting = [pattern for pattern in _WRITTEN_DATES if all(read_day(value, pattern) for value in values)]
-    if len(fitting) == 1:  # where day and month cannot be told apart, nothing is guessed
+    if len(fitting) == 1:  # not if the order of day and month is ambiguous
         return Date(format=fitting[0])
     if all(_ATC.fullmatch(value) for value in values):
         return Prefix(code="atc")
@@ -136,12 +136,12 @@ def _for_text(column: Column) -> Spec:
 
 
 def _shortening(length: int) -> list[int]:
-    """Return lengths to keep: three fifths of a code, then ever less."""
+    """Return the numbers of characters to keep: three fifths of a code, then ever fewer."""
     first = max(1, round(length * 0.6))
     return list(range(first, 0, -1))[:3] if first <= 3 else [first, max(1, first // 2), 1]
 
 
 def _for_categories(number: int) -> Spec:
-    """Keep frequent categories where there are enough of them, in steps of about a half."""
+    """Keep the most frequent categories, if there are enough of them, about halving their number with each level."""
     steps_down = [keep for keep in (50, 20, 10, 5, 2) if keep < number]
     return Frequency(keep=steps_down[-3:]) if steps_down else Suppression()

@@ -21,7 +21,7 @@ from shoal.table.kind import Kind
 DateUnit: TypeAlias = Literal["day", "month", "quarter", "year", "decade"]
 UNITS: tuple[DateUnit, ...] = ("day", "month", "quarter", "year", "decade")
 
-# A date may be known to the year or the month only: month and day are then 0.
+# Year, month and day; the month or day of a partial date is 0.
 Day: TypeAlias = tuple[int, int, int]
 _PARTIAL = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[T ].*)?)?)?")
 
@@ -30,10 +30,10 @@ _PARTIAL = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[T ].*)?)?)?")
 class Date(Spec):
     """Dates with decreasing precision.
 
-    ``units``: the levels, from fine to coarse. ``format``: how dates are written where the column is text, such as
-    ``%d.%m.%Y``; ISO dates, also partial ones (2019, 2019-05), need none. ``earliest``, ``latest``: years before and
-    after which all dates are one, as birth years of people over 89 must be.
-    ``unknown``: what to do with text that is no date: "refuse" or "suppress".
+    ``units``: the levels, from fine to coarse. ``format``: the format of dates in a text column, such as ``%d.%m.%Y``;
+    not needed for ISO dates, which may be partial (2019, 2019-05). ``earliest``, ``latest``: all dates before or after
+    these years form one group, as required for birth years of persons over 89. ``unknown``: the treatment of text that
+    is not a date: "refuse" or "suppress".
 
     >>> import shoal
     >>> from datetime import date
@@ -65,7 +65,7 @@ class Date(Spec):
         return self
 
     def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:
-        """Bind to a column of dates, or of text that holds dates."""
+        """Bind to a column of dates, or of text that contains dates."""
         del folder
         days = self._days(column)
         unknown = [day is None for day in days]
@@ -76,7 +76,7 @@ class Date(Spec):
         return ladder(column, rungs, unknown)
 
     def spread(self, labels: Sequence[str], folder: Path) -> NDArray[np.float64] | None:
-        """Return the length of each period relative to the range of all."""
+        """Return the length of each period relative to the range of all labels."""
         del folder
         return of_dates(labels)
 
@@ -107,14 +107,14 @@ class Date(Spec):
         return self._decade(day[0]) if unit == "decade" else _LABELS[unit](day)
 
     def _decade(self, year: int) -> str:
-        """Return the years of a decade that are not before the earliest or after the latest."""
+        """Return the label of a decade, restricted to the years from the earliest to the latest."""
         first, last = year // 10 * 10, year // 10 * 10 + 9
         first, last = max(first, self.earliest or first), min(last, self.latest or last)
         return f"{first:04}" if first == last else f"{first:04}-{last:04}"
 
 
 def _is_format(pattern: str) -> bool:
-    """Tell whether a date written in a format can be read in it."""
+    """Return whether a date written in a format can be read in the same format."""
     try:
         datetime.strptime(date(2000, 12, 31).strftime(pattern), pattern)  # noqa: DTZ007 - only the day matters
     except (ValueError, re.error):
@@ -131,7 +131,9 @@ def _has_day(pattern: str) -> bool:
 
 
 def read_day(text: str, pattern: str | None) -> Day | None:
-    """Read a date: by its format, or as an ISO date that may be partial.
+    """Return the year, month and day of a text, which is in a given format or a possibly partial ISO date.
+
+    Unknown months and days are 0. None if the text is not a date.
 
     >>> read_day("17.05.1958", "%d.%m.%Y"), read_day("1958-05", None), read_day("soon", None)
     ((1958, 5, 17), (1958, 5, 0), None)

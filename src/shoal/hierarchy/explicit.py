@@ -1,4 +1,4 @@
-"""Explicit hierarchies: written down value by value, in a file or in the policy."""
+"""Explicit hierarchies, defined value by value in a file or in the policy."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -22,10 +22,10 @@ from shoal.table.formats.dialect import decode, detect_encodings, detect_separat
 class Explicit(Spec):
     """An explicit list of labels for each value.
 
-    ``file``: a text file with a row for each value and a column for each level, as ARX writes them; ``separator``:
-    what stands between, found out if not given. Or ``values``: for each value its labels on levels 1, 2, ….
-    ``unknown``: what to do with values of the data that are not there: "refuse" or "suppress".
-    ``check_labels``: whether labels that look like intervals must contain their values and not overlap.
+    ``file``: a text file with a row for each value and a column for each level, as ARX writes them. ``separator``: the
+    field separator, detected if not given. ``values``: instead of a file, the labels of each value on levels 1, 2, ….
+    ``unknown``: the treatment of values that are not in the hierarchy: "refuse" or "suppress". ``check_labels``:
+    whether labels that look like intervals must contain their values and must not overlap.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind
@@ -57,7 +57,7 @@ class Explicit(Spec):
         return self
 
     def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:
-        """Bind to a column; leaves that the data do not hold are kept, for they count in measures of loss."""
+        """Bind to a column; leaves that do not occur in the data are kept, because loss measures count them."""
         rows = self._rows(folder)
         leaves = [row[0] for row in rows]
         rungs: list[Labels] = [list(rung) for rung in zip(*rows, strict=True)]
@@ -75,7 +75,9 @@ class Explicit(Spec):
         return assemble(column, codes, [[*rung, *_beside(rung, added)] for rung in rungs])
 
     def spread(self, labels: Sequence[str], folder: Path) -> NDArray[np.float64] | None:
-        """Count the values below each label, on the lowest level that has it; None if a label is not there.
+        """Return the share of the other values that each label covers; None if a label is unknown.
+
+        A label on several levels counts on the lowest one.
 
         >>> Explicit(values={"a": ["x"], "b": ["x"], "c": ["y"]}).spread(["x", "c"], Path()).tolist()
         [0.5, 0.0]
@@ -96,12 +98,12 @@ class Explicit(Spec):
 
 
 def _beside(rung: Labels, added: Sequence[str | None]) -> Sequence[str | None]:
-    """Return the labels of leaves that the file does not hold: what they are, until all is suppressed."""
+    """Return the labels of leaves that are not in the file: unchanged, until a level on which all is suppressed."""
     return [SUPPRESSED] * len(added) if set(rung) == {SUPPRESSED} else added
 
 
 def read_file(path: Path, separator: str | None) -> list[Sequence[str]]:
-    """Read a hierarchy file: a row for each value, a column for each level."""
+    """Read a hierarchy file with a row for each value and a column for each level."""
     if not path.is_file():
         raise ReadError("no-hierarchy-file", "There is no hierarchy file '{path}'.", path=path)
     data = path.read_bytes()
@@ -140,7 +142,7 @@ def _check_rows(path: Path, rows: list[tuple[str, ...]]) -> None:
 
 
 def _placed(column: Column, leaves: list[str]) -> tuple[NDArray[np.int64], list[str | None]]:
-    """Return the leaf of each code (−1: unknown), and leaves to add for missing and suppressed cells."""
+    """Return the leaf of each code (−1 if unknown), and the leaves to add for missing and suppressed cells."""
     places = {leaf: place for place, leaf in enumerate(leaves)}
     numbers = _numbers(leaves) if column.kind.numeric else {}
     codes = [
@@ -158,7 +160,7 @@ def _placed(column: Column, leaves: list[str]) -> tuple[NDArray[np.int64], list[
 
 
 def _numbers(leaves: Sequence[str]) -> Mapping[Decimal | None, int]:
-    """Return the places of leaves by their numeric value: 39 and 39.0 are the same number."""
+    """Return the positions of leaves by their numeric value, so that 39 and 39.0 are equal."""
     numbers: dict[Decimal | None, int] = {}
     for place, leaf in enumerate(leaves):
         number = read_number(leaf)

@@ -1,4 +1,4 @@
-"""Frequency: common categories stay, rare ones become "other"."""
+"""Frequency-based hierarchies: frequent categories are kept, rare ones become "other"."""
 
 from pathlib import Path
 from typing import Literal, Self
@@ -16,8 +16,9 @@ from shoal.table.column import Column, as_text
 class Frequency(Spec):
     """The most frequent categories, and "other".
 
-    ``keep``: how many categories each level keeps at most, ever fewer; categories that are equally frequent stay or go
-    together. ``other``: the label of the rest. Persons are counted, not rows, where a subject is known.
+    ``keep``: the maximum number of categories on each level, in descending order; equally frequent categories are kept
+    or merged together. ``other``: the label of the remaining categories. If there is a subject, persons are counted
+    instead of records.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind
@@ -33,7 +34,7 @@ class Frequency(Spec):
 
     @property
     def of_data(self) -> bool:
-        """Whether labels depend on other values: on their frequencies."""
+        """Whether labels depend on other values: they depend on the frequencies of all values."""
         return True
 
     @model_validator(mode="after")
@@ -50,7 +51,7 @@ class Frequency(Spec):
         return ladder(column, [self._labels(values, frequencies, number) for number in self.keep])
 
     def _labels(self, values: list[str], frequencies: NDArray[np.int64], number: int) -> Labels:
-        """Keep at most ``number`` categories: those more frequent than the first that has to go."""
+        """Keep at most ``number`` categories: those more frequent than the most frequent one that is merged."""
         ranked = np.sort(frequencies)[::-1]
         limit = ranked[number] if number < len(ranked) else 0
         return [

@@ -1,7 +1,7 @@
-"""A hierarchy bound to a column: for each level, the node that each code of the column belongs to.
+"""Hierarchies bound to a column: for each level, the node of each code of the column.
 
-Below the codes lie the *leaves*, the values that the hierarchy knows. Often they are just the values of the column;
-a hierarchy from a file may know more, and measures of loss count all of them.
+Below the codes are the *leaves*, the values that the hierarchy contains. Often they are the values of the column; a
+hierarchy from a file may contain more, and loss measures count all of them.
 """
 
 from collections.abc import Sequence
@@ -21,14 +21,17 @@ Labels: TypeAlias = Sequence[str | None]  # None: missing
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Level:
-    """One rung: ``nodes[leaf]`` is the node of a leaf, ``labels[node]`` how it is written (None: missing)."""
+    """One level: ``nodes[leaf]`` is the node of a leaf, ``labels[node]`` the label of a node (None: missing)."""
 
     nodes: NDArray[np.uint32]
     labels: tuple[str | None, ...]
 
     @classmethod
     def of(cls, labels: Labels) -> "Level":
-        """Number the nodes in the order of their first leaf, so that they ascend where the leaves do."""
+        """Return the level with these leaf labels.
+
+        Nodes are numbered in the order of their first leaf, so that they ascend with the leaves.
+        """
         numbers: dict[str | None, int] = {}
         nodes = [numbers.setdefault(label, len(numbers)) for label in labels]
         return cls(np.array(nodes, np.uint32), tuple(numbers))
@@ -37,15 +40,15 @@ class Level:
         return len(self.labels)
 
     def leaf_counts(self) -> NDArray[np.int64]:
-        """Return how many leaves each node covers."""
+        """Return the number of leaves below each node."""
         return np.bincount(self.nodes, minlength=len(self))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hierarchy:
-    """A ladder for one column. Level 0 is the value itself; on the last level all is ``*``.
+    """The generalisation hierarchy of one column. Level 0 is the value itself; on the last level all is ``*``.
 
-    ``leaves[code]``: the leaf of a code of the column.
+    ``leaves[code]``: the leaf of each code of the column.
     """
 
     column: str
@@ -62,7 +65,7 @@ class Hierarchy:
         return self.levels[level].nodes[self.leaves]
 
     def missing_node(self, level: int) -> int | None:
-        """Return the node on a level that means that the value is missing."""
+        """Return the node of missing values on a level, if there is one."""
         labels = self.levels[level].labels
         return labels.index(None) if None in labels else None
 
@@ -72,15 +75,16 @@ class Hierarchy:
         return labels.index(SUPPRESSED) if SUPPRESSED in labels else None
 
     def labels(self, level: int) -> pa.StringArray:
-        """Return how each code of the column is written on a level."""
+        """Return the label of each code of the column on a level."""
         return pa.array(self.levels[level].labels, pa.string()).take(pa.array(self.nodes(level)))
 
 
 def ladder(column: Column, rungs: Sequence[Labels], unknown: Sequence[bool] = ()) -> Hierarchy:
     """Build the hierarchy of a column whose values are the leaves.
 
-    ``rungs``: for each level above the value itself, the label of each value (not of missing or suppressed cells,
-    which stay what they are until all is ``*``). ``unknown``: values that are to be shown as ``*`` on every level.
+    ``rungs``: for each level above the value itself, the label of each value. Missing and suppressed cells have no
+    label there; they stay unchanged until the last level, on which all is ``*``. ``unknown``: values that are
+    suppressed on every level.
 
     >>> import pyarrow as pa
     >>> from shoal.table.kind import Kind
@@ -99,7 +103,7 @@ def ladder(column: Column, rungs: Sequence[Labels], unknown: Sequence[bool] = ()
 
 
 def assemble(column: Column, leaves: NDArray[np.integer], rungs: Sequence[Labels]) -> Hierarchy:
-    """Put rungs of leaf labels together, add the last level if it is not there, and check the whole."""
+    """Build a hierarchy from the leaf labels of each level, add the last level if necessary, and check the nesting."""
     rungs = list(rungs)
     if set(rungs[-1]) != {SUPPRESSED}:
         rungs.append([SUPPRESSED] * len(rungs[0]))
@@ -109,7 +113,7 @@ def assemble(column: Column, leaves: NDArray[np.integer], rungs: Sequence[Labels
 
 
 def _check_coarser(name: str, levels: Sequence[Level]) -> None:
-    """Refuse a level that takes apart what the level below has put together."""
+    """Refuse a level that separates values that the level below has merged."""
     for number, (fine, coarse) in enumerate(pairwise(levels), 1):
         pairs = np.unique(np.stack([fine.nodes, coarse.nodes]), axis=1)
         torn = len(pairs[0]) - len(fine)

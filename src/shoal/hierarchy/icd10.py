@@ -1,7 +1,7 @@
 """ICD-10: code → subcategory → category → block → chapter.
 
-The blocks and chapters of WHO's edition and of the US clinical modification are built in. National editions differ
-in details: a category that no block contains is grouped by its first two characters, which needs no dictionary.
+The blocks and chapters of the WHO edition and of the US clinical modification are built in. National editions differ in
+details: a category that belongs to no block is grouped by its first two characters, which needs no dictionary.
 """
 
 import re
@@ -28,8 +28,8 @@ _NOTHING = ("", "", "", "")
 class Icd10(Spec):
     """ICD-10 codes: categories, blocks and chapters.
 
-    ``edition``: "who" or "cm", which draw some blocks differently (E11 is in E10-E14 or in E08-E13).
-    ``unknown``: what to do with values that are no ICD-10 code: "refuse" or "suppress".
+    ``edition``: "who" or "cm", which define some blocks differently (E11 belongs to E10-E14 or to E08-E13).
+    ``unknown``: the treatment of values that are not ICD-10 codes: "refuse" or "suppress".
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind
@@ -55,7 +55,7 @@ class Icd10(Spec):
 
 
 def steps(value: str, edition: str) -> tuple[str, str, str, str] | None:
-    """Return subcategory, category, block and chapter of a code, or None if it is none.
+    """Return the subcategory, category, block and chapter of a code; None if it is not an ICD-10 code.
 
     >>> steps("i21", "who"), steps("C7A.00", "cm"), steps("hello", "who")
     (('I21', 'I21', 'I20-I25', 'IX'), ('C7A.0', 'C7A', 'C7A', 'II'), None)
@@ -81,7 +81,7 @@ def _block(category: str, edition: str) -> tuple[str, str]:
 
 @cache
 def _blocks(edition: str) -> tuple[dict[str, tuple[str, str]], list[str], list[tuple[str, str, str]]]:
-    """Return block and chapter of categories that stand alone, and the starts and ends of the other blocks."""
+    """Return block and chapter of individually listed categories, and the starts and ends of all other blocks."""
     text = files("shoal.hierarchy").joinpath(f"data/icd10-{edition}.txt").read_text(encoding="utf-8")
     single: dict[str, tuple[str, str]] = {}
     ranges: list[tuple[str, str, str]] = []

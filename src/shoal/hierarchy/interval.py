@@ -19,17 +19,17 @@ from shoal.table.kind import Kind
 from shoal.table.scale import doubles
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
-DecimalEnds: TypeAlias = tuple[Decimal | None, Decimal | None]  # None: no end on this side
+DecimalEnds: TypeAlias = tuple[Decimal | None, Decimal | None]  # None: unbounded on this side
 
 
 @KINDS.register("interval")
 class Interval(Spec):
     """Intervals of numbers that contain their lower bound: [a, b).
 
-    ``widths``: one level for each, every width a multiple of the one before; ``anchor``: where an interval begins.
-    ``cuts``: instead, the points where intervals begin, a list for each level, each a subset of the one before.
-    ``bottom``: all below is one interval; ``top``: so is all from here on, such as 90 for "90+".
-    Integers are labelled 20-29, other numbers [20, 30).
+    ``widths``: one width per level, each a multiple of the one before. ``anchor``: a point at which an interval begins.
+    ``cuts``: instead of widths, the lower bounds of intervals, a list per level, each a subset of the one before.
+    ``bottom``: all values below form one interval. ``top``: all values from here on form one interval, such as 90 for
+    "90+". Integers are labelled 20-29, other numbers [20, 30).
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind
@@ -90,7 +90,7 @@ class Interval(Spec):
         return ladder(column, [self._by_width(column, values, width, whole=whole) for width in self.widths])
 
     def spread(self, labels: Sequence[str], folder: Path) -> NDArray[np.float64] | None:
-        """Return the width of each interval relative to the range of all."""
+        """Return the width of each interval relative to the range of all labels."""
         del folder
         return of_numbers(labels)
 
@@ -101,7 +101,7 @@ class Interval(Spec):
         return self._labelled(values, places.tolist(), ends, whole=whole)
 
     def _by_width(self, column: Column, values: NDArray[np.float64], width: float, *, whole: bool) -> Labels:
-        """Count steps from the anchor in floating point, then mend what rounding has put beside its interval."""
+        """Label values by intervals of equal width from the anchor, computed in floating point and corrected."""
         places = _steps(column, values, width, self.anchor)
         ends = {
             place: (_edge(place, width, self.anchor), _edge(place + 1, width, self.anchor)) for place in set(places)
@@ -111,7 +111,7 @@ class Interval(Spec):
     def _labelled(
         self, values: NDArray[np.float64], places: Iterable[int], ends: Mapping[int, DecimalEnds], *, whole: bool
     ) -> Labels:
-        """Label each value with its interval, cut off at bottom and top."""
+        """Label each value with its interval, clipped at bottom and top."""
         labels = {place: _label(*self._clipped(*interval), whole=whole) for place, interval in ends.items()}
         below = _label(None, _exact(self.bottom), whole=whole) if self.bottom is not None else ""
         above = _label(_exact(self.top), None, whole=whole) if self.top is not None else ""
@@ -134,15 +134,15 @@ def _exact(number: float) -> Decimal:
 
 
 def _edge(place: int, width: float, anchor: float) -> Decimal:
-    with localcontext(prec=400):  # as many digits as the largest double has
+    with localcontext(prec=400):  # more digits than the largest double
         return _exact(anchor) + place * _exact(width)
 
 
 def _steps(column: Column, values: NDArray[np.float64], width: float, anchor: float) -> list[int]:
-    """Return in which interval each value lies, counted from the anchor.
+    """Return the number of the interval of each value, counted from the anchor.
 
-    A value and an edge are compared as doubles: both are what their decimals are rounded to, so 0.3 is in [0.3, 0.4)
-    although 0.3 / 0.1 is less than 3.
+    Values and bounds are compared as doubles. Both are rounded from their decimals, so 0.3 is in [0.3, 0.4) although
+    0.3 / 0.1 is less than 3.
     """
     if column.kind is Kind.INTEGER and float(width).is_integer() and float(anchor).is_integer():
         return [(value - int(anchor)) // int(width) for value in column.values.to_pylist()]

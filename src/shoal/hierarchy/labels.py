@@ -1,4 +1,4 @@
-"""Labels that look like intervals: what they say, and whether it is true."""
+"""Labels that look like intervals: parsing, and checks against the values."""
 
 import re
 from collections.abc import Sequence
@@ -20,9 +20,9 @@ _PLUS = re.compile(rf"({_NUMBER})\s*(?:\+|and (?:over|older|above|more))")
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """An interval as a label states it; None: no end on this side.
+    """An interval as stated by a label; None: unbounded on this side.
 
-    ``dash``: it is written 20-30, and only its neighbours tell whether 30 is in it.
+    ``dash``: it is written 20-30, and only the neighbouring labels determine whether it contains 30.
     """
 
     low: Decimal | None
@@ -37,7 +37,7 @@ class Range:
         return above and below
 
     def overlaps(self, other: "Range") -> bool:
-        """Tell whether a number could be in both."""
+        """Return whether a number could be in both intervals."""
         first, second = sorted((self, other), key=lambda part: (part.low is not None, part.low or 0))
         if first.high is None or second.low is None:
             return True
@@ -47,7 +47,7 @@ class Range:
 
 
 def read_range(label: str) -> Range | None:
-    """Read what people and tools write for an interval, or return None.
+    """Parse the common notations of intervals; None if the label is not an interval.
 
     >>> read_range("[20, 30)").high_closed, read_range("20-29").high, read_range("90+").high, read_range("old")
     (False, Decimal('29'), None, None)
@@ -69,7 +69,7 @@ def read_range(label: str) -> Range | None:
 
 
 def check_intervals(name: str, level: int, leaves: Sequence[str], labels: Sequence[str | None]) -> None:
-    """Refuse labels that lie: intervals that do not contain their values, or that overlap."""
+    """Refuse incorrect labels: intervals that do not contain their values, or that overlap."""
     ranges = {label: range_ for label in labels if label is not None and (range_ := read_range(label)) is not None}
     wrong = sum(
         label in ranges and (number := read_number(leaf)) is not None and number not in ranges[label]
@@ -101,7 +101,7 @@ def check_intervals(name: str, level: int, leaves: Sequence[str], labels: Sequen
 
 
 def read_number(text: str) -> Decimal | None:
-    """Read a number exactly; None if it is none, or no finite one."""
+    """Parse a number exactly; None if the text is not a finite number."""
     try:
         number = Decimal(text)
     except InvalidOperation:

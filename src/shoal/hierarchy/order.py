@@ -1,4 +1,4 @@
-"""Ordered grouping: neighbours in an order are put together."""
+"""Order-based hierarchies: adjacent values in an order are grouped."""
 
 from pathlib import Path
 from typing import ClassVar, Literal, Self
@@ -18,9 +18,9 @@ from shoal.table.column import Column, as_text
 class Order(Spec):
     """Groups of adjacent values, such as the grades of a scale.
 
-    ``sizes``: how many values a group holds on each level, every size a multiple of the one before.
-    ``order``: the values in their order; needed where the column is text, which has none.
-    ``unknown``: what to do with values that are not in the order: "refuse" or "suppress".
+    ``sizes``: the number of values per group on each level, each a multiple of the one before. ``order``: the values in
+    their order; required for text, which has no order of its own. ``unknown``: the treatment of values that are not in
+    the order: "refuse" or "suppress".
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind
@@ -51,7 +51,7 @@ class Order(Spec):
 
     @property
     def of_data(self) -> bool:
-        """Whether the order is that of the values in the column, not one that is written down."""
+        """Whether labels depend on other values: the order is that of the values in the column if none is given."""
         return not self.order
 
     def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:
@@ -74,7 +74,7 @@ class Order(Spec):
 
 
 def _grouped(values: list[str], places: dict[str, int], ordered: list[str], size: int) -> Labels:
-    """Label each value with the first and the last member of its group."""
+    """Label each value with the first and last members of its group."""
     labels = []
     for value in values:
         start = places.get(value, 0) // size * size

@@ -1,4 +1,4 @@
-"""Prefixes: codes and postcodes that say less the fewer characters are kept."""
+"""Prefixes: codes and postcodes that are generalised by truncation."""
 
 import re
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from shoal.hierarchy.spec import KINDS, Spec, refuse_unknown
 from shoal.table.column import Column, as_text
 from shoal.table.kind import Kind
 
-# Well-known codes: how many characters each level keeps, how long a code is, what it looks like.
+# Well-known codes: the characters that each level keeps, the length of a code, and its pattern.
 CODES: dict[str, tuple[tuple[int, ...], int | None, str]] = {
     "atc": ((5, 4, 3, 1), None, r"[A-Z](\d\d([A-Z]([A-Z](\d\d)?)?)?)?"),  # A10BA02 → A10BA → A10B → A10 → A
     "zip": ((3, 1), 5, r"\d{5}"),  # USA
@@ -32,10 +32,10 @@ _NAMES = sorted({*CODES, "postcode-uk"})
 class Prefix(Spec):
     """The first characters of a code.
 
-    ``keep``: how many characters each level keeps, ever fewer; or ``code``: the name of a well-known code.
-    ``mask``: replacement for the removed characters: once for each of them if ``length`` says how long a code
-    is, otherwise once for all; "" for nothing. Integers are filled up with zeros to that length.
-    ``unknown``: what to do with values of another length, or that are no such code: "refuse" or "suppress".
+    ``keep``: the number of characters that each level keeps, in descending order. ``code``: instead, the name of a
+    well-known code. ``mask``: replacement for the removed characters: once for each of them if ``length``, the length
+    of a code, is given, otherwise once for all; "" for none. Integers are padded with zeros to that length.
+    ``unknown``: the treatment of values of another length, or that are not valid codes: "refuse" or "suppress".
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind
@@ -66,7 +66,7 @@ class Prefix(Spec):
         return self
 
     def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:
-        """Bind to a column; numbers are taken as they are written."""
+        """Bind to a column; numbers are treated as text."""
         del folder
         keep, length, pattern = CODES.get(self.code or "", (tuple(self.keep), self.length, None))
         values = as_text(column.values).to_pylist()
@@ -82,14 +82,14 @@ class Prefix(Spec):
         return ladder(column, [[self._cut(value, kept, length) for value in values] for kept in keep], unknown)
 
     def _cut(self, value: str, keep: int, length: int | None) -> str:
-        """Cut a value; one that is shorter than what is kept stays whole, for it says no more."""
+        """Truncate a value; a value shorter than the kept length stays unchanged, because it reveals no more."""
         if len(value) < keep:
             return value
         return value[:keep] + self.mask * (1 if length is None else max(length - keep, 0))
 
 
 def _fitting(code: str | None, pattern: str | None, length: int | None) -> Callable[[str], object]:
-    """Return the test that a value must pass."""
+    """Return the test for valid values."""
     if code == "postcode-uk":
         return lambda value: _BRITISH.fullmatch(value.strip().upper())
     if pattern is not None:
@@ -98,6 +98,6 @@ def _fitting(code: str | None, pattern: str | None, length: int | None) -> Calla
 
 
 def _british(values: list[str]) -> list[Labels]:
-    """Return district and area of British postcodes."""
+    """Return the districts and areas of British postcodes."""
     matches = [_BRITISH.fullmatch(value.strip().upper()) for value in values]
     return [[match.group(group) if match else "" for match in matches] for group in (1, 2)]

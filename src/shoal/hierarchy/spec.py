@@ -1,4 +1,4 @@
-"""What a policy says about a hierarchy: its kind and its parameters, not yet bound to a column."""
+"""Hierarchy specifications of a policy: a kind and its parameters, not yet bound to a column."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -22,31 +22,31 @@ KINDS: Registry[type["Spec"]] = Registry("kind of hierarchy", "shoal.hierarchy")
 
 
 class Spec(Checked):
-    """The base of all kinds. A subclass has a ``kind``, its parameters as fields, and :meth:`build`."""
+    """The base of all kinds of hierarchies. A subclass has a ``kind``, its parameters as fields, and :meth:`build`."""
 
     kind: str
-    of_persons: ClassVar[bool] = False  # whether counts are of persons, not of records
-    names_values: ClassVar[bool] = False  # whether the label of a group names its first and its last value
+    of_persons: ClassVar[bool] = False  # whether persons are counted instead of records
+    names_values: ClassVar[bool] = False  # whether the label of a group contains its first and last values
 
     @property
     def of_data(self) -> bool:
-        """Whether labels depend on more than the value itself: on the other values of the column."""
+        """Whether labels depend on other values of the column, not only on the value itself."""
         return False
 
     def resolved(self, column: Column) -> "Spec":  # noqa: ARG002 - for subclasses
-        """Return the kind of hierarchy that a column gets: this one, or the one that is proposed for it."""
+        """Return the kind of hierarchy for a column: this one, or the one that it proposes."""
         return self
 
     @abstractmethod
     def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:
-        """Bind to a column; ``counts[code]`` is how many records have a code, ``folder`` where files are."""
+        """Bind to a column. ``counts[code]``: the number of records with each code. ``folder``: the folder of files."""
 
     def spread(self, labels: Sequence[str], folder: Path) -> NDArray[np.float64] | None:  # noqa: ARG002 - for subclasses
-        """Return the share of the other values of its domain that each label covers; None if labels do not tell."""
+        """Return the share of the other values of its domain that each label covers; None if it cannot be derived."""
         return None
 
     def toml(self) -> str:
-        """Return the inline table that stands for this in a policy."""
+        """Return the inline table of this specification in a policy."""
         return toml.value({"kind": self.kind, **self.model_dump(exclude_defaults=True, exclude={"kind"})})
 
 
@@ -64,7 +64,7 @@ def bind(spec: Spec, table: Table, name: str, folder: Path | None = None) -> Hie
 
 
 def bind_all(given: Any, table: Table) -> dict[str, Hierarchy]:
-    """Build hierarchies that are given by column: bound already, as a kind, or as in a policy.
+    """Build hierarchies given by column: as bound hierarchies, as specifications, or in the notation of a policy.
 
     >>> import shoal
     >>> table = shoal.read({"age": [34, 71]})
@@ -107,7 +107,7 @@ def _bound(given: Any, table: Table, name: str) -> Hierarchy:
 def refuse_unknown(
     column: Column, counts: NDArray[np.int64], unknown: Sequence[bool] | NDArray[np.bool_], what: str, mend: str
 ) -> None:
-    """Raise if there are values that a hierarchy does not know: how many, and what to do; never which."""
+    """Refuse values that a hierarchy does not contain; the error states their number and a remedy, never the values."""
     lost = np.zeros(column.size, bool)
     lost[: len(unknown)] = unknown
     if lost.any():

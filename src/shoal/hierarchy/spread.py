@@ -1,4 +1,4 @@
-"""Spread: the share of its domain that a released label covers, read from the labels of a column alone.
+"""Spread: the share of the domain that a released label covers, derived from the labels of a column alone.
 
 A recipient can compute it without the original. The domain of numbers and dates is the range of all labels.
 """
@@ -22,7 +22,7 @@ _SIDE = re.compile(r"(before|after) (\d{4})")
 def of_numbers(labels: Sequence[str]) -> NDArray[np.float64] | None:
     """Return the width of each number or interval relative to the range of all; None if a label is neither.
 
-    An open-ended interval counts as wide as the widest closed one; without a closed one, as wide as the range.
+    An open-ended interval has the width of the widest closed one or, if there is none, that of the range.
 
     >>> of_numbers(["30-39", "71", "90+"]).round(3).tolist()
     [0.13, 0.0, 0.13]
@@ -65,7 +65,7 @@ def _number_ends(label: str) -> Ends | None:
 
 
 def _day_ends(label: str) -> Ends | None:
-    """Return the first and the last day of a period, in days since the year 1."""
+    """Return the first and last day of a period, in days since the year 1; None if the label is not a period."""
     try:
         if match := _PERIOD.fullmatch(label):
             year, quarter, month, day = (int(part or 0) for part in match.groups())
@@ -77,7 +77,7 @@ def _day_ends(label: str) -> Ends | None:
         if match := _SIDE.fullmatch(label):
             year = int(match[2])
             return (-np.inf, _month_end(year - 1, 12)) if match[1] == "before" else (_month_end(year, 12) + 1, np.inf)
-    except ValueError:  # a month 13, or a year 0
+    except ValueError:  # for example month 13 or year 0
         return None
     return None
 

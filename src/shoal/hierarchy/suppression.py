@@ -1,4 +1,4 @@
-"""The shortest ladder: the value itself, or nothing."""
+"""The shortest hierarchy: the value itself, or suppression."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,6 +30,6 @@ class Suppression(Spec):
         return ladder(column, [])
 
     def spread(self, labels: Sequence[str], folder: Path) -> NDArray[np.float64]:
-        """Return 0 for each label: only ``*`` covers several values."""
+        """Return 0 for each label, because only ``*`` covers several values."""
         del folder
         return np.zeros(len(labels))

@@ -1,1 +1,1 @@
-"""Identification: what a column is, from evidence of several kinds, and how many columns need to be treated."""
+"""Identification: the role of each column, from several kinds of evidence, and the number of columns to generalise."""

@@ -1,7 +1,7 @@
-"""What an adversary finds who knows one column more.
+"""The effect of one additional known column on the equivalence classes.
 
-A table is as safe as the choice of quasi-identifiers is right. Every other column that is released may be known to
-somebody, and with it classes fall apart.
+The protection of a table depends on the choice of its quasi-identifiers. Any other released column may also be known to
+an adversary, and splits the classes further.
 """
 
 from collections.abc import Sequence
@@ -17,9 +17,9 @@ from shoal.table.table import Table
 
 @dataclass(frozen=True, slots=True)
 class AlsoKnown:
-    """What the classes are like if ``column`` is known beside the quasi-identifiers; None: without any.
+    """Equivalence classes if ``column`` is known in addition to the quasi-identifiers (None: no additional column).
 
-    ``k``: the smallest. ``unique``: how many persons are alone.
+    ``k``: the smallest class size. ``unique``: the number of unique persons. ``classes``: the number of classes.
     """
 
     __module__ = "shoal"
@@ -30,12 +30,12 @@ class AlsoKnown:
     classes: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as plain data."""
+        """Return the figures as plain data."""
         return asdict(self)
 
 
 def also_known(table: Table, columns: Sequence[str], missing: Missing) -> list[AlsoKnown]:
-    """Measure the classes with the quasi-identifiers known, and with one more column; the worst first."""
+    """Measure the classes of the quasi-identifiers, then with each additional column; the smallest k first."""
     measured = [_measured(table, name, missing) for name in columns]
     return [_measured(table, None, missing), *sorted(measured, key=lambda known: (known.k, -known.unique))]
 

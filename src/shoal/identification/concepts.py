@@ -1,8 +1,8 @@
-"""Concepts: what a column is about, told by its name in English, German, French, Dutch or Spanish.
+"""Concepts: the meaning of a column, suggested by its name in English, German, French, Dutch or Spanish.
 
-``concepts.toml`` says what each concept means for identification, ``words/`` holds the words of each language. A name
-is taken apart (``dateOfBirth``, ``date_of_birth``, ``DATE-OF-BIRTH``) and compared without accents; the longest words
-that fit decide, so that ``drug_name`` is a drug and no person's name.
+``concepts.toml`` defines the consequences of each concept for identification; ``words/`` holds the words of each
+language. A name is split into words (``dateOfBirth``, ``date_of_birth``, ``DATE-OF-BIRTH``) and compared without
+accents. The longest matching words decide, so that ``drug_name`` is a drug and not the name of a person.
 """
 
 import re
@@ -20,7 +20,7 @@ _CAMEL = re.compile(r"(?<=[a-zà-ÿ0-9])(?=[A-ZÀ-Þ])|(?<=[A-Z])(?=[A-Z][a-z])"
 _SPLIT = re.compile(r"[^a-z0-9]+")
 _WITH_E = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 _NUMBERS = {"id", "ids", "no", "nr", "num", "number", "nummer", "numero", "identifier", "identifiant", "identificador"}
-_WEAK = {  # words that say what sort of thing the others are about
+_WEAK = {  # generic words that only describe the others
     *("name", "nom", "naam", "nombre", "text", "texte", "texto", "tekst", "description", "beschreibung", "descripcion"),
     *("report", "bericht", "history", "letter", "message", "image", "picture", "link", "cell", "host", "face", "plate"),
     *("position", "account", "status", "patient", "subject", "person", "participant", "contact", "kontakt", "contacto"),
@@ -29,7 +29,7 @@ _WEAK = {  # words that say what sort of thing the others are about
 
 
 class Known(StrEnum):
-    """Who may know something about a person."""
+    """Group of people who may know an attribute of an individual."""
 
     ANYONE = "anyone"
     ACQUAINTANCES = "acquaintances"
@@ -38,9 +38,10 @@ class Known(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """``hipaa``: the letter of HIPAA's list of identifiers; ``hipaa_above``: for numbers above it only.
+    """Meaning of a column, and its role.
 
-    ``sensitive``: what makes it harmful to be learned.
+    ``hipaa``: the letter in HIPAA's list of identifiers; ``hipaa_above``: the letter applies to numbers above this
+    only. ``known``: the group that may know the attribute. ``sensitive``: the reason why its disclosure is harmful.
     """
 
     name: str
@@ -58,7 +59,10 @@ class Concept:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What a column's name says: the concept, and in which languages the ``words`` were found."""
+    """Concept that a column name suggests.
+
+    ``words``: the matching words; ``languages``: the languages they belong to.
+    """
 
     concept: Concept
     words: str
@@ -87,7 +91,7 @@ def concepts() -> dict[str, Concept]:
 
 
 def plain(text: str) -> str:
-    """Write a text in small letters without accents.
+    """Return a text in lower case without accents.
 
     >>> plain("Größe"), plain("Âge")
     ('grosse', 'age')
@@ -97,7 +101,7 @@ def plain(text: str) -> str:
 
 
 def tokens(name: str) -> list[str]:
-    """Take the name of a column apart.
+    """Split the name of a column into words.
 
     >>> tokens("dateOfBirth"), tokens("PATIENT_ID"), tokens("Geb.-Datum")
     (['date', 'of', 'birth'], ['patient', 'id'], ['geb', 'datum'])
@@ -108,9 +112,9 @@ def tokens(name: str) -> list[str]:
 
 @cache
 def _dictionary() -> dict[str, tuple[str, tuple[str, ...]]]:
-    """Return for each entry, written together, the concept and the languages that have it.
+    """Return the concept and the languages of each entry, written as one word.
 
-    An entry with = before it must be the whole name.
+    An entry with a leading = must match the whole name.
     """
     dictionary: dict[str, tuple[str, tuple[str, ...]]] = {}
     for language in ("en", "de", "fr", "nl", "es"):
@@ -124,13 +128,13 @@ def _dictionary() -> dict[str, tuple[str, tuple[str, ...]]]:
 
 
 def _written(entry: str) -> list[str]:
-    """Return how an entry may be written: German vowels also with an e."""
+    """Return the spellings of an entry: German umlauts also with an e."""
     whole = "=" * entry.startswith("=")
     return [whole + "".join(tokens(text)) for text in (entry, entry.translate(_WITH_E))]
 
 
 def _entry(run: str, together: str) -> str | None:
-    """Return the entry that a part of a name is, if it is one; short ones must be the whole name."""
+    """Return the entry that a part of a name matches, if any; short entries must match the whole name."""
     for written in (run, run.rstrip("0123456789")):
         if f"={written}" in _dictionary() and run == together:
             return f"={written}"
@@ -140,7 +144,7 @@ def _entry(run: str, together: str) -> str | None:
 
 
 def _found(parts: list[str]) -> Iterator[tuple[int, int, str]]:
-    """Yield where entries stand in a name, and which: the longest first, and no two that overlap."""
+    """Yield the position and the text of each entry in a name: the longest first, without overlaps."""
     together, taken = "".join(parts), [False] * len(parts)
     runs = [(begin, end) for begin in range(len(parts)) for end in range(begin + 1, len(parts) + 1)]
     for begin, end in sorted(runs, key=lambda run: (-len("".join(parts[slice(*run)])), -run[0])):
@@ -151,9 +155,9 @@ def _found(parts: list[str]) -> Iterator[tuple[int, int, str]]:
 
 
 def all_named(name: str) -> list[Named]:
-    """Return all that the name of a column says, the longest words first.
+    """Return all concepts that the name of a column suggests, the longest words first.
 
-    What only says of what sort the rest is, such as "name" in "drug name", counts if nothing else is said.
+    A word that only describes the others, such as "name" in "drug name", counts if no other word matches.
 
     >>> [held.concept.name for held in all_named("age_at_death")], [held.concept.name for held in all_named("wardName")]
     (['outcome', 'age'], ['hospital'])
@@ -167,7 +171,7 @@ def all_named(name: str) -> list[Named]:
 
 
 def named(name: str) -> Named | None:
-    """Tell what the name of a column says it is about, if anything.
+    """Return the concept that the name of a column suggests, or None.
 
     >>> [(held.concept.name, held.languages) for held in map(named, ["Geburtsdatum", "drugName", "codePostal"])]
     [('birth-date', ('de',)), ('drug', ('en',)), ('postcode', ('fr',))]
@@ -178,7 +182,7 @@ def named(name: str) -> Named | None:
 
 
 def says_number(name: str) -> bool:
-    """Tell whether a name says that a column holds numbers of something: it ends with id, no, number or the like.
+    """Return whether a name denotes an identification number: it ends with id, no, number or the like.
 
     >>> says_number("lab_id"), says_number("Fallnummer"), says_number("no_of_children")
     (True, True, False)

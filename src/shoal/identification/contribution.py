@@ -1,8 +1,9 @@
-"""The contribution of each column to what makes people unique.
+"""The contribution of each column to the uniqueness of individuals.
 
-Whether a column helps to single people out depends on what else is known. Its Shapley value is the share of people whom
-it makes unique, on average over all orders in which columns may become known; the values of all columns add up to the
-share of people who are unique if everything is known. Shapley 1953; for quasi-identifiers see Menten 2024's critique.
+Whether a column singles out individuals depends on the other known columns. Its Shapley value is the share of
+individuals that it makes unique, averaged over all orders in which columns may become known. The values of all columns
+add up to the share of unique individuals if all columns are known. Shapley 1953; for quasi-identifiers, see Menten
+2024's critique.
 """
 
 from collections.abc import Sequence
@@ -21,18 +22,20 @@ from shoal.subsets import SubsetCounts
 from shoal.table.missing import Missing
 from shoal.table.table import Table
 
-MOST_COLUMNS = 16  # of which all subsets are counted
-MOST_WORK = 1 << 32  # rows times subsets
-FEWEST_ORDERS, MOST_ORDERS = 32, 2048  # that are drawn otherwise; each counts backwards, too
+MOST_COLUMNS = 16  # maximum number of columns for which all subsets are counted
+MOST_WORK = 1 << 32  # maximum of rows times subsets
+FEWEST_ORDERS, MOST_ORDERS = 32, 2048  # number of random orders otherwise; each is also used in reverse
 FEWEST_DRAWN = 4
-_ROWS = 50_000_000  # that are looked at for it, about
+_ROWS = 50_000_000  # approximate number of rows to process in all random orders
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """Columns that together make a ``share`` of all people unique; without any one of them fewer than asked are.
+    """Set of columns that makes a ``share`` of all individuals unique.
 
-    ``distinction``: different combinations by people. ``separation``: the share of pairs of people that are told apart.
+    Keys of :meth:`ShapleyValues.keys` are minimal: without any one of the columns, the requested share is not reached.
+    ``distinction``: the number of distinct combinations divided by the number of individuals. ``separation``: the share
+    of pairs of individuals that the columns distinguish.
     """
 
     columns: tuple[str, ...]
@@ -43,10 +46,11 @@ class Key:
 
 @dataclass(frozen=True, eq=False)
 class ShapleyValues:
-    """``shares[name]``: the Shapley value of each column. ``errors``: their standard errors, 0 if all was counted.
+    """Contribution of each column to the share of unique individuals.
 
-    ``by_number[n]``: the share of people who are unique if n columns are known, on average over which ones they are.
-    ``orders``: how many orders were drawn; None if every subset was counted.
+    ``shares[name]``: the Shapley value of each column. ``errors``: their standard errors, 0 if every subset was
+    counted. ``by_number[n]``: the share of unique individuals if n columns are known, averaged over the choices of n
+    columns. ``orders``: the number of random column orders; None if every subset was counted.
     """
 
     names: tuple[str, ...]
@@ -64,11 +68,13 @@ class ShapleyValues:
 
     @property
     def total(self) -> float:
-        """The share of people who are unique if everything is known."""
+        """The share of unique individuals if all columns are known."""
         return self.by_number[-1]
 
     def keys(self, share: float = 0.9) -> list[Key]:
-        """Return all minimal sets of columns that make at least such a share unique, the smallest first.
+        """Return all minimal sets of columns that make at least ``share`` of the individuals unique, smallest first.
+
+        The list is empty if not every subset was counted.
 
         >>> import shoal
         >>> table = shoal.read({"age": [30, 31, 32, 32], "sex": ["f", "f", "f", "m"], "eye": ["b", "b", "b", "b"]})
@@ -94,16 +100,16 @@ class ShapleyValues:
 
 
 def rows_of(table: Table, names: Sequence[str]) -> Rows:
-    """Return the distinct rows of some columns, and whose they are."""
+    """Return the distinct rows of some columns, with the persons who have them."""
     return SubsetCounts.of(table, names, missing=Missing.OWN, budget=0).rows
 
 
 def contribution(
     table: Table, names: Sequence[str], *, orders: int | None = None, seed: int = 0, progress: Hook = silent
 ) -> ShapleyValues:
-    """Find how much each of some columns contributes; with many columns or rows, from orders drawn at random.
+    """Return the Shapley value of each column, estimated from random column orders if there are many columns or rows.
 
-    ``orders``: how many; the fewer rows there are, the more, if nothing is said.
+    ``orders``: the number of random orders. By default it increases as the number of rows decreases.
 
     >>> import shoal
     >>> table = shoal.read({"age": [30, 31, 32, 32], "sex": ["f", "f", "f", "m"], "eye": ["b", "b", "b", "b"]})
@@ -141,7 +147,7 @@ def _counted(names: tuple[str, ...], rows: Rows, persons: int) -> ShapleyValues:
 
 
 class _Draws:
-    """Orders of columns, and what each column adds in each: an order and the same backwards count as one draw."""
+    """Random column orders and the gain of each column in each order; an order and its reverse form one draw."""
 
     def __init__(self, rows: Rows, orders: list[NDArray[np.intp]]) -> None:
         self.rows, self.orders = rows, orders

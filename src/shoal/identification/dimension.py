@@ -1,9 +1,9 @@
-"""The dimension of the quasi-identifiers: how many of them have to be made coarser (Menten 2024, stage 2).
+"""The dimension of the quasi-identifiers: the number of columns to generalise (Menten 2024, stage 2).
 
-Columns are made coarser one after another, the one with the highest risk rate first. After each it is measured what
-that has brought (k, l, t, the gain in k) and what it has cost (non-uniform entropy). Which dimension is best is told
-three ways: as the thesis' script prints it, as its printed function would choose if it were given all dimensions, and
-by the lowest cost among those that fulfil what is required.
+Columns are generalised one after another, in descending order of risk rate. Each step is measured by its gain (k, l, t,
+increase in k) and its cost (non-uniform entropy). The best dimension is chosen in three ways: as the script of the
+thesis prints it, as its printed function would choose if it were given all dimensions, and by the lowest cost among the
+dimensions that meet the requirements.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,19 +34,19 @@ from shoal.table.missing import Missing
 from shoal.table.table import Table
 from shoal.words import short
 
-NATS = log(2)  # in a bit
-MOST_COLUMNS = 12  # of which every subset is tried
-_SAFE = 2  # persons who must look alike for a dimension to be considered at all, in the thesis
+NATS = log(2)  # per bit
+MOST_COLUMNS = 12  # maximum number of columns for which every subset is evaluated
+_SAFE = 2  # smallest k of a dimension that the thesis considers
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What it brings and costs to make some columns coarser.
+    """Gain and cost of generalising some columns.
 
-    ``k``: the smallest class. ``privacy_gain``: by how much k is larger than before. ``l``, ``t``: of each sensitive
-    column. ``nue``: the conventional loss in nats, also of each column; ``percent``: of the most that all could lose.
-    ``generic``: the generic loss in nats. ``unique``: persons who are alone. ``risk``: the mean over the persons.
-    ``satisfied``: whether all that is required holds.
+    ``k``: the smallest class size. ``privacy_gain``: the increase in k over the original. ``l``, ``t``: the values for
+    each sensitive column. ``nue``: the conventional loss of each column in nats; ``percent``: their sum in percent of
+    the maximum loss of all columns (``most``, in nats). ``generic``: the generic loss in nats. ``unique``: the number
+    of unique persons. ``risk``: the average risk over the persons. ``satisfied``: whether all requirements are met.
     """
 
     columns: tuple[str, ...]
@@ -54,7 +54,7 @@ class Step:
     classes: int
     unique: int
     risk: Fraction
-    l: Mapping[str, int]  # noqa: E741 - as everybody calls it
+    l: Mapping[str, int]  # noqa: E741 - the usual name
     t: Mapping[str, Fraction | float]
     privacy_gain: int
     nue: Mapping[str, float]
@@ -64,7 +64,7 @@ class Step:
 
     @property
     def dimension(self) -> int:
-        """How many columns were made coarser."""
+        """The number of generalised columns."""
         return len(self.columns)
 
     @property
@@ -74,17 +74,17 @@ class Step:
 
     @property
     def percent(self) -> float:
-        """The share of the information that is lost, in percent."""
+        """The conventional loss in percent of the maximum loss."""
         return 100 * self.loss / self.most if self.most else 0.0
 
     @property
     def generic_percent(self) -> float:
-        """The same by the generic measure."""
+        """The generic loss in percent of the maximum loss."""
         return 100 * self.generic / self.most if self.most else 0.0
 
     @property
     def inverse(self) -> float:
-        """The share that is kept, in percent, from the rounded share that is lost, as in the thesis."""
+        """The retained information in percent: 100 minus the rounded loss, as in the thesis."""
         return 100 - round(self.percent, 2)
 
     def to_dict(self) -> dict[str, Any]:
@@ -111,7 +111,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The columns to make coarser; None if nothing will do. ``because``: why these."""
+    """Columns to generalise; None if no choice is acceptable. ``because``: the reason."""
 
     columns: tuple[str, ...] | None
     because: str
@@ -128,7 +128,12 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Dimension(Presentable):
-    """``before``: with nothing made coarser. ``steps``: with ever more of ``order``, or with every subset of it."""
+    """Steps of generalising ever more quasi-identifiers, and the recommended dimensions.
+
+    ``before``: the step without generalisation. ``steps``: one for each prefix of ``order``, or for each of its
+    subsets. ``published``, ``repaired``, ``principled``: the recommendations by the script of the thesis, by its
+    printed function, and by the lowest cost that meets the requirements.
+    """
 
     __module__ = "shoal"
 
@@ -140,7 +145,7 @@ class Dimension(Presentable):
     principled: Choice
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the steps and the choices as plain data: what ``shoal dimension --json`` prints."""
+        """Return the steps and the choices as plain data, as printed by ``shoal dimension --json``."""
         return {
             "order": list(self.order),
             "before": self.before.to_dict(),
@@ -153,14 +158,14 @@ class Dimension(Presentable):
         }
 
     def to_frame(self, kind: str | None = None) -> Any:
-        """Return one row for each step, the first with nothing made coarser."""
+        """Return one row for each step, the first without generalisation."""
         nested = {"l", "t", "nue_by_column"}
         steps = [step.to_dict() for step in (self.before, *self.steps)]
         rows = [{name: value for name, value in step.items() if name not in nested} for step in steps]
         return of_rows([{**row, "columns": ", ".join(row["columns"])} for row in rows], kind)
 
     def sheet(self) -> Sheet:
-        """Return what each step brings and costs."""
+        """Return the gain and the cost of each step."""
         rows = [
             (
                 ", ".join(step.columns) or "nothing",
@@ -180,7 +185,7 @@ class Dimension(Presentable):
 
 @dataclass(frozen=True, eq=False)
 class Treated:
-    """A table with some columns made coarser: the classes that it has then, and what became of every record."""
+    """Table with some columns generalised: its equivalence classes, and the recoding of every record."""
 
     columns: tuple[str, ...]
     classes: Classes
@@ -189,7 +194,7 @@ class Treated:
 
 @dataclass(frozen=True, eq=False)
 class Weighing:
-    """Measures treated tables: by which models, with which distance between sensitive values."""
+    """Measurement of generalised tables: the required models, and the distance between sensitive values."""
 
     sensitive: tuple[str, ...]
     required: tuple[Model, ...]
@@ -197,7 +202,7 @@ class Weighing:
     distance: Distance = Distance.EQUAL
 
     def step(self, treated: Treated, before: int | None = None) -> Step:
-        """Measure; ``before``: the k of the original."""
+        """Measure a generalised table. ``before``: the k of the original."""
         classes = treated.classes
         evidence = {name: Evidence(classes, name, self.hierarchies) for name in self.sensitive}
         k = int(KAnonymity().measure(Evidence(classes, None, self.hierarchies))["k"])
@@ -235,13 +240,13 @@ class Weighing:
 
 
 def ranked(table: Table) -> tuple[str, ...]:
-    """Return the quasi-identifiers by their risk rate."""
+    """Return the quasi-identifiers in descending order of risk rate."""
     others = [name for name in table.names if name not in table.quasi]
     return tuple(rate.name for rate in g_distinct(table, direct=others, most_missing=1).rates)
 
 
 def levels_of(ladders: Mapping[str, Hierarchy], given: Mapping[str, int]) -> dict[str, int]:
-    """Return the level of each column: as given, or the coarsest that says something, if there is one."""
+    """Return the level of each column: the given one, or the highest level below the top, if there is one."""
     for name, level in given.items():
         if name not in ladders:
             raise ColumnError.unknown(name, ladders)
@@ -258,7 +263,10 @@ def levels_of(ladders: Mapping[str, Hierarchy], given: Mapping[str, int]) -> dic
 
 
 def judges(required: Iterable[Model], quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> tuple[Model, ...]:
-    """Return models that can be told from the classes of a treated table, at least k = 2; refuse others."""
+    """Return the required models, or k-anonymity with k = 2 if there are none.
+
+    Models that cannot be judged on the equivalence classes of a generalised table are refused.
+    """
     models = tuple(required) or (KAnonymity(k=_SAFE),)
     for model in models:
         plain = all(view.quasi == quasi and len(view.sensitive) <= 1 for view in model.views(quasi, sensitive))
@@ -282,7 +290,10 @@ def by_levels(  # noqa: PLR0913 - keyword-only options
     missing: Missing = Missing.OWN,
     subsets: bool = False,
 ) -> Iterator[Treated]:
-    """Yield the table as it is, and with ever more columns on their level; or with every subset of them."""
+    """Yield the original table, then the table with ever more columns generalised to their levels.
+
+    ``subsets``: yield every subset of the columns instead of the prefixes of the order.
+    """
     if subsets and len(order) > MOST_COLUMNS:
         raise ModelError(
             "too-many-subsets",
@@ -304,7 +315,7 @@ def by_levels(  # noqa: PLR0913 - keyword-only options
 def by_tables(
     original: Table, tables: Sequence[Table], order: Sequence[str], *, missing: Missing = Missing.OWN
 ) -> Iterator[Treated]:
-    """Yield tables that were treated elsewhere: the original, and one table for each further column of an order."""
+    """Yield the original, then tables that were generalised elsewhere, one for each further column of the order."""
     if len(tables) != len(order):
         raise ModelError(
             "number-of-tables",
@@ -332,7 +343,7 @@ def by_tables(
 
 
 def chosen(order: Sequence[str], before: Step, steps: Sequence[Step]) -> Dimension:
-    """Tell which dimension is best."""
+    """Return the steps with the recommended dimensions."""
     prefixes = [step for step in steps if step.columns == tuple(order[: step.dimension])]
     return Dimension(
         tuple(order), before, tuple(steps), _published(prefixes), _repaired(prefixes), _principled([before, *steps])
@@ -340,14 +351,17 @@ def chosen(order: Sequence[str], before: Step, steps: Sequence[Step]) -> Dimensi
 
 
 def _published(steps: Sequence[Step]) -> Choice:
-    """Choose as the thesis' script does: its list of dimensions is emptied each time, so it sees the last one only."""
+    """Choose as the script of the thesis does.
+
+    The script empties its list of dimensions each time, so it considers only the last one.
+    """
     if steps[-1].k < _SAFE:
         return Choice(None, "the published script fails: its last dimension has k = 1")
     return Choice(steps[-1].columns, "the last one, the only one that the published script considers")
 
 
 def _repaired(steps: Sequence[Step]) -> Choice:
-    """Choose as the thesis' printed function does (Figure 5), given all dimensions."""
+    """Choose as the printed function of the thesis does (Figure 5), given all dimensions."""
     safe = [step for step in steps if step.k >= _SAFE]
     if not safe:
         return Choice(None, "no dimension has k ≥ 2")
@@ -362,7 +376,7 @@ def _repaired(steps: Sequence[Step]) -> Choice:
 
 
 def _principled(steps: Sequence[Step]) -> Choice:
-    """Choose what costs least among all that fulfil the requirements; of equals, the fewest columns."""
+    """Choose the lowest cost among the steps that meet the requirements; of equal costs, the fewest columns."""
     fitting = [step for step in steps if step.satisfied]
     if not fitting:
         return Choice(None, "none meets the requirements")

@@ -1,4 +1,4 @@
-"""A finding: what was found out about one column."""
+"""Finding: the proposed role of one column, and the evidence for it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,14 +10,15 @@ from shoal.table.role import Role
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Finding:
-    """What is known about a column.
+    """Proposed role of a column, and the evidence for it.
 
-    ``role`` is proposed, for ``reasons``. ``uniqueness``: the share of people whom the column makes unique, on average
-    over all orders in which columns may become known; None if it was not counted; ``error``: the standard error.
-    ``distinction``: different values by records. ``separation``: the share of pairs of records that it tells apart.
-    ``g_distinct``: the risk rate of Menten 2024, in percent. ``missing``: the share of records without a value.
-    ``told_by``: another column that tells what is in it. ``follows``: a quasi-identifier that says the same in other
-    words, so that this one is to be treated with it. ``hipaa``: the letter of HIPAA's identifier that it holds.
+    ``role``: the proposed role; ``reasons``: the reasons for it. ``uniqueness``: the share of individuals that the
+    column makes unique, averaged over all orders in which columns may become known; None if it was not counted.
+    ``error``: its standard error. ``distinction``: the number of distinct values divided by the number of records;
+    ``separation``: the share of pairs of records that the column distinguishes; both over persons if the subject is
+    known. ``g_distinct``: the risk rate of Menten 2024, in percent. ``missing``: the share of records without a value.
+    ``told_by``: another column that determines this one. ``follows``: a quasi-identifier with the same information,
+    with which this column must be generalised. ``hipaa``: the letter of the HIPAA identifier that the column holds.
     """
 
     name: str

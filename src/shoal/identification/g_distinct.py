@@ -1,10 +1,10 @@
 """g-distinct: attributes classified by the re-identification risk of each on its own (Mansour 2021, Menten 2024).
 
 A value that c records have is distinct to the degree g = 1 / c. The risk rate of a column is the mean of g over its
-different values, in percent. Rates above α make a column sensitive, rates from β to α a quasi-identifier.
+distinct values, in percent. A rate above α makes a column sensitive, a rate from β to α makes it a quasi-identifier.
 
-It is a way to put columns in order, and here to reproduce what was published, not a way to find out what a column is:
-see :meth:`GDistinct.advice`.
+The method ranks columns. It is provided to reproduce published results, not to determine the role of a column: see
+:meth:`GDistinct.advice`.
 """
 
 from collections.abc import Sequence
@@ -27,15 +27,16 @@ from shoal.words import share
 COMPATS = ("menten-2024",)
 ALPHA, BETA = 25.0, 1.0
 MOST_MISSING = 0.85
-_CLEAR = 1e-9  # floats that differ by more are different rates
-_DOMINATED = 0.5  # the part of a rate that values held by one record may have
+_CLEAR = 1e-9  # relative tolerance within which a rate is compared exactly
+_DOMINATED = 0.5  # share of a rate due to unique values from which a note is given
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """The risk rate of a column in percent, over its different ``values``. ``record_risk``: the mean over the records.
+    """Risk rate of a column in percent: the mean over its distinct values.
 
-    ``single``: the part of the rate that is due to values of one record. ``role``: what the thresholds make of it.
+    ``values``: the number of distinct values. ``record_risk``: the mean risk over the records. ``single``: the share of
+    the rate that is due to values of a single record. ``role``: the role according to the thresholds.
     """
 
     name: str
@@ -49,7 +50,10 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class GDistinct:
-    """Columns by risk rate, the highest first. ``excluded``: columns with too many missing values, and their share."""
+    """Columns in descending order of risk rate.
+
+    ``excluded``: the columns with too many missing values, with the share that is missing.
+    """
 
     alpha: float
     beta: float
@@ -59,7 +63,7 @@ class GDistinct:
     direct: tuple[str, ...]
 
     def of_role(self, role: Role) -> tuple[str, ...]:
-        """Return the columns that have a role, the highest rate first."""
+        """Return the columns with a role, in descending order of risk rate."""
         return tuple(rate.name for rate in self.rates if rate.role is role)
 
     def to_dict(self) -> dict[str, Any]:
@@ -83,7 +87,7 @@ class GDistinct:
         }
 
     def advice(self) -> list[str]:
-        """Say where the thresholds cut badly."""
+        """Return notes on the limits of the method and of the thresholds."""
         notes = [
             "Risk rates depend on the number of records: with twice the records and the same values, they are halved.",
             f"α = {self.alpha:g} and β = {self.beta:g} are calibrated for {self.records:,} records at most.",
@@ -118,10 +122,11 @@ def g_distinct(  # noqa: PLR0913 - keyword-only options
     most_missing: float = MOST_MISSING,
     compat: str | None = None,
 ) -> GDistinct:
-    """Rate each column but the direct identifiers and those with too many missing values, and classify it.
+    """Compute the risk rate of each column and classify it.
 
-    ``compat="menten-2024"``: as the thesis' script does, which compares rates of two decimals with the thresholds, and
-    takes the text "missing" for a missing value when it looks for columns to leave out.
+    Direct identifiers and columns with too many missing values are excluded. ``compat="menten-2024"``: reproduce the
+    script of the thesis, which compares rates rounded to two decimals with the thresholds, and counts the text
+    "missing" as a missing value when it looks for columns to exclude.
 
     >>> import shoal
     >>> table = shoal.read({"name": ["Ann", "Bob", "Cid", "Dan"], "sex": ["f", "m", "m", "m"]})
@@ -152,7 +157,9 @@ def g_distinct(  # noqa: PLR0913 - keyword-only options
 
 
 def risk_rate(counts: NDArray[np.int64]) -> float:
-    """Return the mean of 1 / count over the values that so many records have, in percent; 0 if there are none.
+    """Return the mean of 1 / count over the values, in percent; 0 if there are none.
+
+    ``counts``: the number of records per value.
 
     >>> round(risk_rate(np.array([1, 3])), 2)
     66.67
@@ -161,7 +168,7 @@ def risk_rate(counts: NDArray[np.int64]) -> float:
 
 
 def _exactly(counts: NDArray[np.int64], near: Sequence[float]) -> Fraction:
-    """Return the same without rounding, if it is near to a threshold; elsewhere floats tell."""
+    """Return the risk rate as an exact fraction if it is close to a threshold; otherwise a float is precise enough."""
     rate = risk_rate(counts)
     if not any(abs(rate - other) <= _CLEAR * max(abs(other), 1) for other in near):
         return Fraction(rate)

@@ -1,4 +1,4 @@
-"""HIPAA's Safe Harbor: the eighteen identifiers of 45 CFR 164.514(b)(2)(i), and what of them was found."""
+"""HIPAA Safe Harbor: the eighteen identifiers of 45 CFR 164.514(b)(2)(i), and the columns that hold them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ IDENTIFIERS = {
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One of the identifiers, and the columns that hold it."""
+    """One of the eighteen identifiers, and the columns that hold it."""
 
     letter: str
     says: str
@@ -35,7 +35,9 @@ class Item:
 
 
 def checklist(letters: Mapping[str, str | None]) -> tuple[Item, ...]:
-    """Return all eighteen, with the columns that were found for each.
+    """Return all eighteen identifiers, each with the columns that hold it.
+
+    ``letters``: the letter of the identifier in each column, or None.
 
     >>> found = checklist({"mail": "F", "age": "C", "sex": None})
     >>> [(item.letter, item.columns) for item in found if item.columns]

@@ -1,4 +1,4 @@
-"""What was found out about the columns of a table: a role for each with its reasons, for its owner to decide upon."""
+"""Identification of columns: a proposed role for each, with reasons, for the data owner to decide upon."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -31,16 +31,18 @@ from shoal.table.table import Table
 from shoal.words import counted, short
 
 METHODS = ("evidence", "g-distinct")
-_MANY = 0.9  # of the people must a key make unique
-KEYS = 10  # of the smallest keys that are told
+_MANY = 0.9  # share of the individuals that a key must make unique
+KEYS = 10  # maximum number of smallest keys that are reported
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Identification(Presentable):
-    """Columns by name; what makes people unique; the smallest keys; what belongs together; HIPAA's list.
+    """Proposed roles of the columns of a table, with the evidence.
 
-    ``keys``: the first ten of ``key_number``. ``rates``: the risk rates, if they decided; columns that they leave out
-    are not among the columns.
+    ``columns``: the finding for each column, by name. ``contribution``: the contribution of each column to uniqueness.
+    ``keys``: the first ten of ``key_number`` smallest keys. ``links``: dependent columns. ``hipaa``: the list of HIPAA
+    identifiers. ``rates``: the risk rates, if they determined the roles; columns without a rate because of missing
+    values are not among ``columns``.
     """
 
     __module__ = "shoal"
@@ -55,24 +57,24 @@ class Identification(Presentable):
     key_number: int = 0
 
     def of_role(self, role: Role) -> tuple[str, ...]:
-        """Return the columns that are proposed for a role."""
+        """Return the columns with a proposed role."""
         return tuple(name for name, finding in self.columns.items() if finding.role is role)
 
     @property
     def subject(self) -> str | None:
-        """The column that says whose record it is, if there is one."""
+        """The subject column, which identifies the individual of a record, if there is one."""
         return next(iter(self.of_role(Role.SUBJECT)), None)
 
     def starter(self, name: str = "the table", options: Mapping[str, Any] | None = None) -> str:
-        """Return a commented policy to start from; ``name`` and ``options``: what was read, and how."""
+        """Return a commented starter policy. ``name``: the source of the table; ``options``: its reading options."""
         return starter(self.table, self.columns, name, options)
 
     def policy(self) -> Policy:
-        """Return a policy to start from."""
+        """Return the starter policy."""
         return Policy.parse(self.starter())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what was found as plain data: what ``shoal identify --json`` prints."""
+        """Return the findings as plain data, as printed by ``shoal identify --json``."""
         parts = self.contribution
         return {
             "records": self.table.records,
@@ -88,12 +90,12 @@ class Identification(Presentable):
         }
 
     def to_frame(self, kind: str | None = None) -> Any:
-        """Return one row for each column: its role, and what was found out about it."""
+        """Return one row for each column: its role and the evidence."""
         rows = [{"column": name, **finding.to_dict()} for name, finding in self.columns.items()]
         return of_rows([{**row, "role": str(row["role"]), "reasons": "; ".join(row["reasons"])} for row in rows], kind)
 
     def sheet(self) -> Sheet:
-        """Return the role that is proposed for each column, and why."""
+        """Return the proposed role of each column, with reasons."""
         rows = tuple((column.name, column.role.value, "; ".join(column.reasons)) for column in self.columns.values())
         title = f"{counted(len(rows), 'column')}, {counted(self.table.records, 'record')}"
         return Sheet(title, ("column", "role", "because"), rows, words=3)
@@ -171,7 +173,7 @@ def _check(method: str, alpha: float, beta: float, compat: str | None, seed: int
 
 
 def _whose(table: Table, subject: str | None, direct: set[str], *, look: bool) -> str | None:
-    """Return the column that says whose record it is: as given, as the table has it, or as a name says."""
+    """Return the subject column: the given one, that of the table, or one whose name suggests it."""
     if subject is not None:
         return table[subject].name
     if table.subject is not None:
@@ -184,20 +186,20 @@ def _whose(table: Table, subject: str | None, direct: set[str], *, look: bool) -
 
 
 def _names_persons(table: Table, name: str) -> bool:
-    """Tell whether the name of a column says that it names persons, and its values may."""
+    """Return whether the name of a column suggests the subject, and the values do not contradict it."""
     seen = Seen(table, name)
     says = any(named.concept.role is Role.SUBJECT for named in seen.names)
     return says and seen.shape.values > 2 and (seen.column.kind.numeric or not seen.only_flags)
 
 
 def _persons(table: Table, whose: str | None) -> Table:
-    """Return the table with the persons whose records they are, if every record has one."""
+    """Return the table without its roles, but with its subject if every record has one."""
     plain = replace(table, roles={})
     return plain if whose is None or table[whose].missing else plain.assign(subject=whose)
 
 
 def _keys(parts: ShapleyValues, table: Table, seed: int) -> list[Key]:
-    """Return the smallest keys or, where not all subsets were counted, one that was found greedily."""
+    """Return the smallest keys, or a single key found greedily if not every subset was counted."""
     if parts.exact:
         return [key for key in parts.keys(_MANY) if key.columns]
     key = separating(parts.names, rows_of(table, parts.names), seed=seed)
@@ -210,7 +212,7 @@ def _told_apart(key: Key, table: Table) -> Key:
 
 
 def _same_as_quasi(proposals: Mapping[str, Proposal], together: Sequence[Link]) -> dict[str, Proposal]:
-    """Make quasi-identifiers of what says the same as one of them: it would undo the other's protection."""
+    """Make columns quasi-identifiers that are equivalent to one: their values would undo its generalisation."""
     same_as_quasi = dict(proposals)
     for link in together:
         if link.way is Way.COMPUTED or not link.both:
@@ -226,7 +228,7 @@ def _same_as_quasi(proposals: Mapping[str, Proposal], together: Sequence[Link]) 
 
 
 def _single(proposals: Mapping[str, Proposal]) -> dict[str, Proposal]:
-    """Let only the first column have a role that one column has; others like it name somebody, too."""
+    """Give a role that only one column can have to the first candidate; other candidates become direct identifiers."""
     single, taken = {}, set()
     for name, proposed in proposals.items():
         again = proposed.role.single and proposed.role in taken
@@ -236,7 +238,7 @@ def _single(proposals: Mapping[str, Proposal]) -> dict[str, Proposal]:
 
 
 def _counted(table: Table, proposals: Mapping[str, Proposal]) -> list[str]:
-    """Return the columns that may be known beside others: all that name nobody on their own, and say something."""
+    """Return the columns that may be known in combination: no direct identifiers, and no constants."""
     roles = {Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE}
     return [name for name, proposal in proposals.items() if proposal.role in roles and table[name].size > 1]
 
@@ -264,7 +266,7 @@ def _finding(
 
 
 def _letter(seen: Seen, concept: Concept | None) -> str | None:
-    """Return the letter of HIPAA's identifier in a column; of ages, only if some are above 89 or may be."""
+    """Return the letter of the HIPAA identifier in a column; None for ages that are all known to be at most 89."""
     if concept is None or concept.hipaa_above is None:
         return None if concept is None else concept.hipaa
     places = scale(seen.table[seen.name])
@@ -273,7 +275,7 @@ def _letter(seen: Seen, concept: Concept | None) -> str | None:
 
 
 def _more(seen: Seen, proposal: Proposal, share: float | None, teller: str | None) -> list[str]:
-    """Return what else is to be said about a column."""
+    """Return further reasons to report about a column."""
     reasons = []
     if share is not None:
         reasons.append(f"Adds {short(100 * share)} percentage points of unique individuals on average.")
@@ -287,7 +289,7 @@ def _more(seen: Seen, proposal: Proposal, share: float | None, teller: str | Non
 
 
 def _apart(seen: Seen, counts: NDArray[np.int64], persons: Table) -> tuple[float, float]:
-    """Return the distinction and separation of a column: of persons, if it is known whose records they are."""
+    """Return the distinction and separation of a column: over persons if the subject is known, else over records."""
     whose = persons.subject
     if whose is None or whose == seen.name or len(persons[whose].values) == persons.records:
         records = max(seen.table.records, 1)
@@ -297,9 +299,9 @@ def _apart(seen: Seen, counts: NDArray[np.int64], persons: Table) -> tuple[float
 
 
 def _leaders(table: Table, findings: Mapping[str, Finding], together: Sequence[Link]) -> dict[str, str]:
-    """Return the quasi-identifiers that say the same as another, and which: the first of all that do.
+    """Return the quasi-identifiers that are equivalent to another, with the first of the equivalent columns.
 
-    One with gaps follows nobody: where a value is missing, nothing could be shown of a whole class.
+    A column with missing values follows no other: where a value is missing, no value could be shown for a whole class.
     """
     quasi = {name for name, finding in findings.items() if finding.role is Role.QUASI}
     leaders: dict[str, str] = {}
@@ -317,7 +319,7 @@ def _leaders(table: Table, findings: Mapping[str, Finding], together: Sequence[L
 
 
 def _teller(name: str, together: Sequence[Link]) -> str | None:
-    """Return a column that tells what is in this one, if a single one does."""
+    """Return a single column that determines this one, or None."""
     for link in together:
         if link.told == name and link.way is not Way.COMPUTED:
             return link.columns[0]

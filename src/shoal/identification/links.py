@@ -1,8 +1,8 @@
-"""Links: columns that tell the same in other words, so that coarsening one without the other protects nothing.
+"""Links: columns with the same information, so that generalising one without the other gives no protection.
 
-``determines``: one value of a column leaves one value of the other (postcode and district, code and text). ``near``:
-it leaves few, and both rise or fall together (age and year of birth). ``computed``: a number follows from two others
-(body mass from height and weight, days from two dates).
+``determines``: each value of one column occurs with a single value of the other (postcode and district, code and text).
+``near``: each value occurs with few values of the other, and both rise or fall together (age and year of birth).
+``computed``: a number follows from two others (body mass index from height and weight, days from two dates).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,18 +19,18 @@ from shoal.table.scale import scale
 from shoal.table.table import Table
 
 Floats = NDArray[np.float64]
-SAMPLE = 20_000  # records that are looked at
-_REPEATED = 0.5  # of the records must have a value that comes again, or it determines everything
-_NEAR = 2.5  # values that one value leaves at most, on average, if two columns are near each other
-_TOGETHER, _CLOSELY = 0.98, 0.995  # how closely their ranks follow each other then, and if it leaves more
-_LIKELY, _COMPUTED = 0.98, 0.999  # the share of its variance that two others explain in a computed column
-_LEFT = 0.05  # of what one number leaves open, two may still leave
-_FEWEST, _SCALE = 30, 10  # records, and different values of a number
-_MOST, _CHECKED = 100, 200  # columns, and pairs of them for each, that are looked at for what is computed
+SAMPLE = 20_000  # maximum number of records in the sample
+_REPEATED = 0.5  # minimum share of repeated values: a column of unique values determines every other
+_NEAR = 2.5  # maximum average number of values that occur with a value of a near column
+_TOGETHER, _CLOSELY = 0.98, 0.995  # required rank correlation of near columns, and if more values occur
+_LIKELY, _COMPUTED = 0.98, 0.999  # explained variance of a candidate, and of a computed column
+_LEFT = 0.05  # maximum share of the variance unexplained by one column that two may leave
+_FEWEST, _SCALE = 30, 10  # minimum number of records, and of distinct numbers
+_MOST, _CHECKED = 100, 200  # maximum number of columns, and of pairs for each, checked for computed columns
 
 
 class Way(StrEnum):
-    """How columns belong together."""
+    """Kind of dependency between columns."""
 
     DETERMINES = "determines"
     NEAR = "near"
@@ -39,7 +39,7 @@ class Way(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """``columns`` tell what is in ``told``; ``both``: and the other way round."""
+    """Dependency between columns: ``columns`` determine ``told``; ``both``: the reverse also holds."""
 
     way: Way
     columns: tuple[str, ...]
@@ -58,7 +58,7 @@ class Link:
 
 
 def links(table: Table, names: Sequence[str], *, seed: int = 0) -> list[Link]:
-    """Find columns that belong together, in a sample of the records.
+    """Find dependent columns in a sample of the records.
 
     >>> import shoal
     >>> table = shoal.read({"code": [1, 2, 1, 2] * 10, "text": ["a", "b", "a", "b"] * 10, "x": [1, 2, 3, 4] * 10})
@@ -71,7 +71,10 @@ def links(table: Table, names: Sequence[str], *, seed: int = 0) -> list[Link]:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Codes of some records; ``numbers[name]``: of columns on a scale, NaN where a value is missing."""
+    """Codes of a sample of records.
+
+    ``numbers[name]``: the values of a column with a numeric scale, NaN where a value is missing.
+    """
 
     columns: tuple[Column, ...]
     codes: dict[str, NDArray[np.uint64]]
@@ -80,7 +83,7 @@ class Sample:
 
     @classmethod
     def of(cls, table: Table, names: Sequence[str], seed: int) -> "Sample":
-        """Draw records."""
+        """Draw at most ``SAMPLE`` records at random."""
         rng = np.random.default_rng(seed)
         records = min(table.records, SAMPLE)
         chosen = np.sort(rng.choice(table.records, records, replace=False)) if records < table.records else slice(None)
@@ -94,7 +97,7 @@ class Sample:
         return cls(columns, codes, numbers, records)
 
     def different(self, *names: str) -> int:
-        """Return how many different values, or combinations of two, there are."""
+        """Return the number of distinct values of a column, or of distinct combinations of several columns."""
         sizes = {column.name: column.size for column in self.columns}
         keys = self.codes[names[0]]
         for name in names[1:]:
@@ -122,14 +125,17 @@ def _pairs(sample: Sample) -> Iterator[Link]:
 
 
 def _ranks(values: Floats) -> Floats:
-    """Return the rank of each number among the different ones; NaN where there is none."""
+    """Return the rank of each number among the distinct numbers; NaN where it is missing."""
     ranks, known = np.full(len(values), np.nan), ~np.isnan(values)
     ranks[known] = np.unique(values[known], return_inverse=True)[1]
     return ranks
 
 
 def _follow(left: Floats, other: Floats, first: int, second: int, together: int) -> bool:
-    """Tell whether the ranks of two columns rise or fall together: closely, or nearly so if a value leaves few."""
+    """Return whether the ranks of two columns rise or fall together.
+
+    The required correlation is lower if each value occurs with few values of the other column.
+    """
     if min(first, second) < _SCALE:
         return False
     few = 0 < together <= _NEAR * max(first, second)
@@ -137,20 +143,20 @@ def _follow(left: Floats, other: Floats, first: int, second: int, together: int)
 
 
 def _triples(sample: Sample) -> Iterator[Link]:
-    """Find numbers that are sums of two others or, taking logarithms, products of their powers."""
+    """Find columns that are linear combinations of two others or, on a logarithmic scale, products of their powers."""
     varied = {name: len(np.unique(values[~np.isnan(values)])) for name, values in sample.numbers.items()}
     chosen = sorted((name for name in varied if varied[name] >= _SCALE), key=lambda name: -varied[name])[:_MOST]
     numbers = {name: values for name, values in sample.numbers.items() if name in chosen}
     positive = {name: values for name, values in numbers.items() if np.nanmin(values) > 0}
     links: dict[frozenset[str], Link] = {}
     for view in (numbers, {name: np.log(values) for name, values in positive.items()}):
-        for first, second, computed in _explained(view):  # what stands last is most often the one that was computed
+        for first, second, computed in _explained(view):  # the last column is most often the computed one
             links[frozenset((first, second, computed))] = Link(Way.COMPUTED, (first, second), computed)
     yield from links.values()
 
 
 def _explained(numbers: Mapping[str, Floats]) -> Iterator[tuple[str, str, str]]:
-    """Yield two numbers and a third of which they explain nearly all, and by far more than either of them alone."""
+    """Yield pairs of columns with a third whose variance they explain almost fully, far better than either alone."""
     names = list(numbers)
     r = np.eye(len(names))
     for left, other in combinations(range(len(names)), 2):
@@ -158,7 +164,7 @@ def _explained(numbers: Mapping[str, Floats]) -> Iterator[tuple[str, str, str]]:
     apart = np.maximum(1 - r * r, 1e-9)
     for target in range(len(names)):
         a, b = r[target][:, None], r[target][None, :]
-        share = (a * a + b * b - 2 * a * b * r) / apart  # of the variance; of other records, where values are missing
+        share = (a * a + b * b - 2 * a * b * r) / apart  # explained variance; approximate if values are missing
         likely = (share >= _LIKELY) & (apart > 1 - _COMPUTED) & (np.maximum(a * a, b * b) < _COMPUTED)
         likely[target], likely[:, target] = False, False
         for first, second in np.argwhere(np.triu(likely, 1))[:_CHECKED].tolist():
@@ -175,13 +181,13 @@ def _correlation(left: Floats, other: Floats) -> float:
         return 0.0
     first, second = (
         (values - values.mean()) / (np.ptp(values) or 1.0) for values in (first, second)
-    )  # large ones, too
+    )  # scaled, so that large numbers do not overflow
     spread = float(first.std() * second.std())
     return float(np.mean(first * second)) / spread if spread else 0.0
 
 
 def _share(first: Floats, second: Floats, explained: Floats) -> float:
-    """Return the share of the variance of a number that two others explain, where all are known."""
+    """Return the share of the variance of a column that two others explain, over the records where all are known."""
     known = ~np.isnan(first) & ~np.isnan(second) & ~np.isnan(explained)
     if np.count_nonzero(known) < _FEWEST:
         return 0.0

@@ -1,8 +1,8 @@
-"""The proposal: what a column is taken for, and why. Rules are asked one after another; the first that applies decides.
+"""Proposal of a role for a column, with reasons. Rules are applied in order; the first that applies decides.
 
-What is certain comes first: what values are. Then what the name says, where the values do not speak against it; if it
-says several things, the one that protects most. A column about which nothing is known is a quasi-identifier until its
-owner decides otherwise.
+Rules about the values come first, because they are certain. Rules about the name follow; they apply unless the values
+contradict them, and the most protective of several meanings is chosen. A column that no rule recognises is a
+quasi-identifier until the data owner decides otherwise.
 """
 
 from collections.abc import Callable
@@ -22,12 +22,12 @@ from shoal.table.role import Role
 from shoal.table.table import Table
 from shoal.words import counted, short
 
-_FEW_RECORDS = 20  # of which all may differ by chance
-_UNIQUE = 0.9  # the share of records, or persons, that have values of their own in a column that names them
-_SHARED = 1.1  # persons that a value has at most, on average, if it names one
-_DENSE = 3  # times as many numbers as records that are numbered
+_FEW_RECORDS = 20  # fewer values than this may all differ by chance
+_UNIQUE = 0.9  # minimum ratio of distinct values to records, or persons, in an identifying column
+_SHARED = 1.1  # maximum average number of persons per value in an identifying column
+_DENSE = 3  # maximum range of row numbers, as a multiple of the number of records
 _LONG_NUMBER = 100_000
-_SMALL, _FEW = 1000, 50  # numbers below this, and no more than so many, count something
+_SMALL, _FEW = 1000, 50  # counts are below this, with at most this many distinct values
 _CODED = frozenset({Form.CODE, Form.CATEGORY, Form.NUMBER})
 _STRICTNESS = (Role.DIRECT, Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE)
 _FLAGS = frozenset(
@@ -38,7 +38,7 @@ _FLAGS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A role, why, and the concept behind it, if there is one."""
+    """Role with its reasons, and the concept behind it, if there is one."""
 
     role: Role
     reasons: tuple[str, ...]
@@ -49,7 +49,7 @@ class Proposal:
 class Seen:
     """A column as the rules see it.
 
-    ``whose``: the column that says whose record it is, if there is one. ``direct``: whether it is known to name people.
+    ``whose``: the subject column, if there is one. ``direct``: whether the column is declared as a direct identifier.
     """
 
     table: Table
@@ -64,32 +64,35 @@ class Seen:
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
-        """How many records have each code."""
+        """The number of records per code."""
         return self.table.counts(self.name)
 
     @cached_property
     def shape(self) -> Shape:
-        """What the values look like."""
+        """The shape of the values."""
         return Shape.of(self.column, self.counts)
 
     @cached_property
     def names(self) -> list[Named]:
-        """All that the name says."""
+        """All concepts that the name suggests."""
         return all_named(self.name)
 
     @cached_property
     def known(self) -> int:
-        """How many records have a value."""
+        """The number of records with a value."""
         return int(self.counts[: len(self.column.values)].sum())
 
     @cached_property
     def missing(self) -> float:
-        """The share of records without one."""
+        """The share of records without a value."""
         return 1 - self.known / self.table.records if self.table.records else 0.0
 
     @cached_property
     def all_differ(self) -> str | None:
-        """Whether nearly every record, or every person, has a value of its own, and they are not few: who does."""
+        """The unit, "record" or "individual", for which nearly all values are unique; None if there is none.
+
+        A unit with few members does not count.
+        """
         if self.known >= _FEW_RECORDS and self.shape.values >= _UNIQUE * self.known:
             return "record"
         if self.whose is None or self.whose == self.name:
@@ -108,13 +111,13 @@ class Seen:
 
     @cached_property
     def explained(self) -> bool:
-        """Whether the name says what it is, and that it is nothing that names persons, nor a number of something."""
+        """Whether the name suggests a concept, and neither identifies persons nor denotes an identification number."""
         naming = any(named.concept.role is Role.DIRECT or named.concept.role.single for named in self.names)
         return bool(self.names) and not naming and not says_number(self.name)
 
     @cached_property
     def only_flags(self) -> bool:
-        """Whether values are nothing but yes and no, single letters, or small numbers that count something."""
+        """Whether all values are flags (yes and no), single letters, or small numbers that count something."""
         column = self.column
         if column.kind is Kind.BOOLEAN:
             return True
@@ -128,7 +131,7 @@ class Seen:
 
 
 def proposal(seen: Seen) -> Proposal:
-    """Ask the rules.
+    """Return the proposal of the first rule that applies.
 
     >>> import shoal
     >>> table = shoal.read({"Geburtsdatum": ["1958-05-17", "1971-01-02"], "x": [1.5, 2.5]})
@@ -141,7 +144,7 @@ def proposal(seen: Seen) -> Proposal:
 
 
 def rated(rates: GDistinct, name: str, proposal: Proposal) -> Proposal:
-    """Let the risk rate of a column decide instead, unless it names persons.
+    """Return the proposal by the risk rate of a column; direct identifiers and roles of a single column are kept.
 
     >>> import shoal
     >>> from shoal.identification.g_distinct import g_distinct
@@ -196,7 +199,7 @@ def _text(seen: Seen) -> Proposal | None:
 
 
 def _dated(seen: Seen) -> Proposal | None:
-    """Dates are known to others, whatever they are dates of."""
+    """Propose a quasi-identifier for dates: an adversary may know any date, whatever its meaning."""
     if seen.shape.form is not Form.DATE:
         return None
     dated = [named for named in seen.names if named.concept.role is Role.QUASI]
@@ -206,7 +209,10 @@ def _dated(seen: Seen) -> Proposal | None:
 
 
 def _numbering(seen: Seen) -> Proposal | None:
-    """Numbers that rise from record to record, without large gaps, name records, whatever they are called."""
+    """Propose a direct identifier for integers that increase from record to record without large gaps.
+
+    The name of the column does not matter.
+    """
     if seen.column.kind is not Kind.INTEGER or seen.known < _FEW_RECORDS or seen.shape.values < seen.table.records:
         return None
     first, last = seen.column.values[0].as_py(), seen.column.values[-1].as_py()
@@ -216,7 +222,7 @@ def _numbering(seen: Seen) -> Proposal | None:
 
 
 def _naming(seen: Seen) -> Proposal | None:
-    """Codes that nearly every record or person has one of its own of."""
+    """Propose a direct identifier for codes that are unique for nearly every record or person."""
     household = any(named.concept.role is Role.HOUSEHOLD for named in seen.names)
     if seen.all_differ is None or seen.explained or household or seen.shape.form not in _CODED:
         return None
@@ -228,14 +234,14 @@ def _naming(seen: Seen) -> Proposal | None:
 
 
 def _long_numbers(seen: Seen) -> bool:
-    """Tell whether numbers are whole and long, and so no measurements; or whether their name says that they number."""
+    """Return whether numbers are integers that are too large for measurements, or named as identification numbers."""
     values = seen.column.values
     whole = seen.column.kind is Kind.INTEGER or bool(pc.all(pc.equal(values, pc.round(values))).as_py())
     return whole and (says_number(seen.name) or float(values[0].as_py()) >= _LONG_NUMBER)
 
 
 def _called(seen: Seen) -> Proposal | None:
-    """What the name says, unless the values say that it cannot be; of several things, what protects most."""
+    """Propose the role that the name suggests, unless the values contradict it; of several, the most protective."""
     if not seen.names:
         return None
     flags, doubts = seen.only_flags, list[str]()
@@ -256,15 +262,19 @@ def _strictness(role: Role) -> int:
 
 
 def _fitting(seen: Seen, role: Role) -> Role:
-    """Return a role that a column can have: one that only one column has takes one without gaps."""
+    """Return the role, or another one if the column cannot have it.
+
+    An unsuitable weight becomes a quasi-identifier. A role that only one column can have becomes a direct identifier if
+    values are missing, or if it is the subject, which has been chosen before.
+    """
     if role is Role.WEIGHT:
         return role if _is_weight(seen) else Role.QUASI
-    gaps = seen.column.missing or role is Role.SUBJECT  # which has been chosen before
+    gaps = seen.column.missing or role is Role.SUBJECT  # the subject has been chosen before
     return Role.DIRECT if role.single and gaps else role
 
 
 def _is_weight(seen: Seen) -> bool:
-    """Tell whether a column can be a weight, and gives nobody away."""
+    """Return whether a column can be a weight: positive numbers without missing values that do not identify records."""
     column = seen.column
     plain = column.kind.numeric and not column.missing and bool(seen.shape.values) and seen.all_differ is None
     return plain and float(column.values[0].as_py()) > 0
@@ -284,7 +294,7 @@ def _nothing(seen: Seen) -> Proposal | None:
     return None
 
 
-def _unknown(seen: Seen) -> Proposal:  # noqa: ARG001 - as the others
+def _unknown(seen: Seen) -> Proposal:  # noqa: ARG001 - same signature as the other rules
     return Proposal(Role.QUASI, ("Not recognised; treated as a quasi-identifier to be safe.",))
 
 
@@ -298,6 +308,6 @@ _RULES: tuple[Callable[[Seen], Proposal | None], ...] = (
     _naming,
     _called,
     _diseases,
-    _nothing,  # in this extract: what a name says holds for the next one, too
+    _nothing,  # after the name: a column that is constant in this extract may vary in the next
     _unknown,
 )

@@ -1,8 +1,8 @@
-"""Sentences: texts that somebody wrote, and that may name anybody.
+"""Free text: sentences written by a person, which may name any individual.
 
-A label is long at times, and comes again; a sentence speaks: it has the small words that hold a language together, ends
-with a full stop, or calls somebody Mrs. Where such a text is found in few records only, or holds an address or a
-telephone number, the column is free text.
+A label may be long, but it repeats. A sentence contains function words of a language, ends with a full stop, or
+contains a title such as Mrs. A column is free text if a sentence occurs in few records only, or if a text contains an
+e-mail address or a telephone number.
 """
 
 import re
@@ -15,11 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-MOST_VALUES = 20_000  # that are looked at, drawn evenly
-_LONG, _WORDS = 25, 4  # letters and words that a sentence has
-_FEW = 5  # records
-_RARELY = 0.1  # of the records with a value have one of their own, where all are long
-_SIGNS = 12  # that a sentence has where words are not set apart
+MOST_VALUES = 20_000  # maximum number of values examined, evenly spaced
+_LONG, _WORDS = 25, 4  # minimum number of characters and words in a sentence
+_FEW = 5  # sentences in fewer records than this are free text
+_RARELY = 0.1  # minimum ratio of distinct values to records, if values are long on average
+_SIGNS = 12  # minimum number of characters in a sentence of a script without spaces
 _ADDRESS = r"[\w.+\-%']+@[\w\-]+(?:\.[\w\-]+)+"
 _NUMBER = r"(?:\+|00)\d[\d\s()./\-]{6,}\d|\b0\d{2,4}[\s/\-]?\d{5,}|\(?\d{3}\)?[\s.\-]\d{3}[\s.\-]\d{4}"
 _UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]"
@@ -30,14 +30,14 @@ Mask = NDArray[np.bool_]
 
 @cache
 def _small_words() -> str:
-    """Return a pattern of words that are in sentences and not in labels, and of titles."""
+    """Return a regular expression for titles and for words that occur in sentences but not in labels."""
     text = files("shoal.identification").joinpath("words/sentences.toml").read_text("utf-8")
     words = sorted({word for words_of in tomllib.loads(text).values() for word in words_of.split()})
     return rf"(?i)(?:^|[^\p{{L}}])(?:{'|'.join(map(re.escape, words))})(?:$|[^\p{{L}}])"
 
 
 def speaking(texts: pa.StringArray) -> Mask:
-    """Tell which texts are sentences.
+    """Return a mask of the texts that are sentences.
 
     >>> texts = ["Seen by Dr. Smith, who knows her well", "Malignant neoplasm of bronchus and lung"]
     >>> speaking(pa.array(texts)).tolist()
@@ -55,17 +55,17 @@ def speaking(texts: pa.StringArray) -> Mask:
 
 
 def _spaced(texts: pa.StringArray) -> pa.StringArray:
-    """Write whatever stands between words as a blank."""
+    """Replace every separator between words by a blank."""
     return pc.replace_substring_regex(texts, r"[\p{Z}\s_]+", " ")
 
 
 def naming(texts: pa.StringArray) -> Mask:
-    """Tell in which texts there is an e-mail address or a telephone number beside other words.
+    """Return a mask of the texts that contain an e-mail address or a telephone number beside other words.
 
     >>> naming(pa.array(["please call 0113 4960000", "a@b.org", "0113 4960000"])).tolist()
     [True, False, False]
     """
-    if not _has(texts, r"[@\d]").any():  # in every address, and in every number
+    if not _has(texts, r"[@\d]").any():  # every address and every number contains one of these
         return np.zeros(len(texts), bool)
     rest = pc.replace_substring_regex(pc.replace_substring_regex(texts, _ADDRESS, ""), _NUMBER, "")
     return (_has(texts, _ADDRESS) | _has(texts, _NUMBER)) & _has(rest, r"\p{L}{3}")
@@ -77,7 +77,7 @@ def _has(texts: pa.StringArray, pattern: str) -> Mask:
 
 
 def is_free_text(texts: pa.StringArray, counts: NDArray[np.int64]) -> bool:
-    """Tell whether a column is free text; ``counts``: how many records have each of its values.
+    """Return whether a column is free text. ``counts``: the number of records per value.
 
     >>> is_free_text(pa.array(["none", "Her mother Anna Smith called us about it"]), np.array([300, 1]))
     True

@@ -1,8 +1,8 @@
-"""Greedy separation: few columns that tell nearly all people apart, found in a sample of the records.
+"""Greedy separation: few columns that distinguish nearly all individuals, found in a sample of the records.
 
-A set of columns separates two records that differ in one of them. The column that separates most of the pairs that are
-left is taken next. To find columns that separate all but a share ε of the pairs, a sample of the order of
-columns / √ε records suffices, however many there are. Motwani & Xu 2008; Hildebrant et al. 2022.
+A set of columns separates two records that differ in at least one of the columns. Each step adds the column that
+separates most of the remaining pairs. To find columns that separate all but a share ε of the pairs, a sample of the
+order of columns / √ε records suffices, whatever the total number of records. Motwani & Xu 2008; Hildebrant et al. 2022.
 """
 
 from collections.abc import Sequence
@@ -17,11 +17,13 @@ from shoal.kernels.subsets import Rows
 from shoal.kernels.uniques import Uniques
 
 EPSILON = 1e-5
-_PER_COLUMN = 4  # records in the sample for each column, by 1 / √ε
+_PER_COLUMN = 4  # sampled records per column, as a multiple of 1 / √ε
 
 
 def separating(names: Sequence[str], rows: Rows, share: float = 0.9, *, seed: int = 0) -> Key | None:
-    """Return columns that make such a share of all people unique, chosen greedily; None if all columns do not.
+    """Return greedily chosen columns that make at least ``share`` of all individuals unique.
+
+    The result is None if all columns together do not.
 
     >>> import numpy as np
     >>> rows = Rows.of([np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), np.array([0, 0, 0, 1])], np.ones(4, np.int64))
@@ -40,7 +42,7 @@ def separating(names: Sequence[str], rows: Rows, share: float = 0.9, *, seed: in
 
 
 def _greedy(columns: Sequence[NDArray[np.uint64]]) -> list[int]:
-    """Put columns in the order in which each separates most of the pairs that are left."""
+    """Order the columns greedily: each separates most of the pairs that the previous ones do not separate."""
     groups, order, left = np.zeros(len(columns[0]), np.uint64), list[int](), list(range(len(columns)))
     while left:
         tried = [group(groups * (columns[place].max() + np.uint64(1)) + columns[place]) for place in left]

@@ -1,4 +1,4 @@
-"""The shape of a column: what its values look like, whatever its name says."""
+"""The shape of a column: the form and the pattern of its values, independent of its name."""
 
 import re
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ from shoal.identification.sentences import MOST_VALUES, is_free_text
 from shoal.table.column import Column, as_text
 from shoal.table.kind import Kind
 
-_FEWEST = 3  # values that must follow a pattern with a checksum
-_MOSTLY = 0.9  # of the values must look like dates or measurements
-_SHARED = 0.2  # of the records have codes of their own at most, if these are long and without a point
+_FEWEST = 3  # minimum number of values that match a pattern with a checksum
+_MOSTLY = 0.9  # minimum share of values that match, such as dates or measurements
+_SHARED = 0.2  # maximum ratio of distinct codes to records, if they are long and without a point
 _DAY = r"(?:\d{1,2}|\d{4})[./\-]\d{1,2}[./\-](?:\d{1,2}|\d{4})|\d{1,2}\.?[ \-]\p{L}{3,9}\.?[ \-]\d{2,4}|\d{1,2}/\d{4}"
 _DATED = rf"^\s*(?:{_DAY})(?:[ T]\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?:\.\d+)?(?:Z|[+\-]\d{{2}}:?\d{{2}})?)?\s*$"
 _PAIR, _UNIT = r"\d{1,3}\s*/\s*\d{1,3}", r"[<>≤≥]?\s*\d{1,5}(?:[.,]\d+)?\s[\p{L}µ%°/²³0-9.]{1,12}"
@@ -30,7 +30,7 @@ _ICD = r"^[A-Za-z]\d[0-9A-Za-z](?:\.[0-9A-Za-z]{1,4}|[0-9A-Za-z]{0,2}|[0-9A-Za-z
 
 
 class Form(StrEnum):
-    """What values are."""
+    """Form of the values of a column."""
 
     NOTHING = "nothing"
     NUMBER = "number"
@@ -47,9 +47,10 @@ _PLAIN = {True: Form.NUMBER, False: Form.CATEGORY}
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What values look like. ``pattern``: the one that they follow, if any. ``values``: how many different ones.
+    """Form and pattern of the values of a column.
 
-    ``near_unique``: the share of records whose value nobody else has. ``icd``: whether they are codes of diseases.
+    ``pattern``: the pattern that the values match, if any. ``values``: the number of distinct values. ``near_unique``:
+    the share of records with a unique value. ``icd``: whether the values are disease codes (ICD-10).
     """
 
     form: Form
@@ -60,7 +61,7 @@ class Shape:
 
     @classmethod
     def of(cls, column: Column, counts: NDArray[np.int64]) -> "Shape":
-        """Look at a column; ``counts``: how many records have each code.
+        """Determine the shape of a column. ``counts``: the number of records per code.
 
         >>> import shoal
         >>> table = shoal.read({"x": ["ann@a.org", "bob@b.org", "cid@c.org", "dan@d.org", "eve@e.org"]})
@@ -82,7 +83,7 @@ class Shape:
 
 
 def _ladder(column: Column) -> Spec | None:
-    """Return the hierarchy that fits a column; none, if its numbers are out of all bounds."""
+    """Return the hierarchy that fits a column; None if its numbers are out of range."""
     try:
         return propose(column)
     except (ValueError, OverflowError):
@@ -90,18 +91,18 @@ def _ladder(column: Column) -> Spec | None:
 
 
 def _most(texts: pa.StringArray, pattern: str) -> bool:
-    """Tell whether most texts are like a pattern."""
+    """Return whether at least 90 % of the texts match a regular expression."""
     return bool(pc.mean(pc.match_substring_regex(texts, pattern).cast(pa.float64())).as_py() >= _MOSTLY)
 
 
 def _pattern(column: Column, texts: pa.StringArray, unique: float, form: Form) -> Pattern | None:
-    """Return the pattern that most values follow; one with a checksum counts more. Dates follow none."""
+    """Return the pattern that most values match, preferably one with a checksum; None for dates and measurements."""
     if column.kind not in {Kind.TEXT, Kind.INTEGER, Kind.CATEGORY} or form in {Form.DATE, Form.MEASURE}:
         return None
     fitting: list[tuple[bool, float, Pattern]] = []
     for pattern in PATTERNS.values():
         if (column.kind is Kind.INTEGER and not pattern.checked) or unique < pattern.single:
-            continue  # a plain number looks like many things
+            continue  # plain integers match many patterns
         matches = pattern.matches(texts)
         fewest = _FEWEST if pattern.checked else pattern.fewest
         if np.count_nonzero(matches) >= fewest and matches.mean() >= pattern.followed:
@@ -120,7 +121,7 @@ def _form(column: Column, texts: pa.StringArray, ladder: object, counts: NDArray
 def _form_of_texts(texts: pa.StringArray, ladder: object, counts: NDArray[np.int64]) -> Form:
     if is_free_text(texts, counts):
         return Form.TEXT
-    if _most(texts, r"\d"):  # both patterns need a digit, and take milliseconds to compile
+    if _most(texts, r"\d"):  # both patterns require a digit, and take milliseconds to compile
         for pattern, form in ((_DATED, Form.DATE), (_MEASURED, Form.MEASURE)):
             if _most(texts, pattern):
                 return form
@@ -129,7 +130,7 @@ def _form_of_texts(texts: pa.StringArray, ladder: object, counts: NDArray[np.int
 
 
 def _are_sets(values: list[str]) -> bool:
-    """Tell whether values are lists of few things that come again in other lists."""
+    """Return whether values are lists of a few items that recur in other lists."""
     for separator in (";", "|", ","):
         lists = [re.split(rf"\s*{re.escape(separator)}\s*", value.strip()) for value in values]
         several = [items_of for items_of in lists if len(items_of) > 1]

@@ -1,4 +1,4 @@
-"""The starter: a commented policy made of what was found, for its owner to decide upon."""
+"""Starter policy: a commented policy made from the findings, for the data owner to decide upon."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +18,7 @@ _SINGLE = {
 
 
 def starter(table: Table, findings: Mapping[str, Finding], name: str, options: Mapping[str, Any] | None = None) -> str:
-    """Return a commented policy for a table that was read from ``name`` with these options.
+    """Return a commented policy for a table that was read from ``name`` with the reading options ``options``.
 
     >>> import shoal
     >>> text = shoal.identify({"email": ["a@b", "c@d"], "age": [34, 71]}).starter("patients.csv")
@@ -56,7 +56,7 @@ def _line(column: Column, finding: Finding, width: int) -> str:
 
 
 def _comment(text: str) -> str:
-    """Return a text that stays on its line."""
+    """Replace unprintable characters such as line breaks, so that the text stays on its line."""
     return "".join(sign if sign.isprintable() else "?" for sign in text)
 
 

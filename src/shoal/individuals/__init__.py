@@ -1,1 +1,1 @@
-"""Individuals: the privacy of every single person, over all combinations of what an adversary may know (Kroes 2021)."""
+"""Privacy of single individuals, over all combinations of attributes that an adversary may know (Kroes 2021)."""

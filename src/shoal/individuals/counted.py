@@ -1,4 +1,4 @@
-"""Variables in tables whose combinations have all been counted."""
+"""Evaluation of sensitive variables in tables whose combinations have all been counted."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -14,7 +14,7 @@ from shoal.subsets import SubsetCounts
 
 
 def look_counted(counted: SubsetCounts, name: str, known: Sequence[str], question: Question) -> Variable:
-    """Take one variable as sensitive, and some others as what may be known."""
+    """Evaluate one variable as sensitive, given the variables that may be known."""
     if counted.counts is None:
         raise ValueError("not all subsets are counted")
     variable, auxiliary = counted.names.index(name), counted.subset(known)
@@ -39,7 +39,10 @@ def look_counted(counted: SubsetCounts, name: str, known: Sequence[str], questio
 def fewest_others(
     counted: SubsetCounts, variable: int, listed: Sequence[int], auxiliary: int, q: Fraction
 ) -> NDArray[np.int64] | None:
-    """Return the fewest alternatives over all combinations; with q = 0, knowing more can only take some away."""
+    """Return the smallest number of alternatives over all combinations; None with tolerances.
+
+    With q = 0, additional knowledge can only remove alternatives, so the combination of all known variables decides.
+    """
     if counted.rows.near:
         return None
     if q == 0 and auxiliary in listed:

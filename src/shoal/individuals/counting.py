@@ -9,7 +9,7 @@ from shoal.table.missing import Missing
 from shoal.table.table import Table
 
 
-def counts_of(  # noqa: PLR0913, PLR0917 - what counting takes
+def counts_of(  # noqa: PLR0913, PLR0917 - all parameters of counting
     table: Table,
     columns: Sequence[str],
     hidden: Sequence[str],
@@ -19,7 +19,7 @@ def counts_of(  # noqa: PLR0913, PLR0917 - what counting takes
     budget: int,
     progress: Hook,
 ) -> dict[str, SubsetCounts]:
-    """Count for every sensitive variable; once for all that see the same values as equal."""
+    """Return the counts for each sensitive variable; variables for which the same values agree share them."""
     counts: dict[str, SubsetCounts] = {}
     done: dict[tuple[int, ...], SubsetCounts] = {}
     columns = list(columns)
@@ -32,7 +32,7 @@ def counts_of(  # noqa: PLR0913, PLR0917 - what counting takes
         near = {other: rows for other, rows in known.items() if other != name}
         if name in learned:
             near[name] = learned[name]
-        own = missing is Missing.NEVER and table[name].missing  # nobody is protected by what is missing
+        own = missing is Missing.NEVER and table[name].missing  # a missing value must not protect
         key = (columns.index(name) if own else -1, *(id(near.get(column)) for column in columns if near))
         if key not in done:
             share = budget // len(hidden) if learned or known or missing is Missing.NEVER else budget

@@ -1,4 +1,7 @@
-"""Variables under a list of combinations, each counted when its turn comes: nothing is held but the best so far."""
+"""Evaluation of sensitive variables over a list of combinations, counted one at a time.
+
+Only the weakest protection so far is kept in memory.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -13,8 +16,8 @@ from shoal.kernels.subsets import NONE
 from shoal.remedy import Option, by, either
 from shoal.subsets import SubsetCounts
 
-WORK = 5e9  # rows times combinations times variables: some minutes
-COST = 30_000  # rows that a combination costs at least
+WORK = 5e9  # rows × combinations × variables, which take a few minutes
+COST = 30_000  # fixed cost of a combination, in rows
 
 
 def look_listed(
@@ -24,7 +27,7 @@ def look_listed(
     question: Question,
     progress: Callable[[int, int], None],
 ) -> dict[str, Variable]:
-    """Take variables as sensitive, each with its own counts, and look at one combination after the other."""
+    """Evaluate sensitive variables, each with its own counts, one combination after the other."""
     counted = counts[hidden[0]]
     number = question.number(counted.subset(known))
     if number * len(hidden) * (len(counted.rows) + COST) > WORK:
@@ -51,7 +54,7 @@ def look_listed(
     return variables
 
 
-def _look(  # noqa: PLR0913, PLR0917 - what is asked
+def _look(  # noqa: PLR0913, PLR0917 - all parameters of the evaluation
     counted: SubsetCounts,
     name: str,
     known: Sequence[str],
@@ -91,7 +94,7 @@ def _look(  # noqa: PLR0913, PLR0917 - what is asked
 
 
 def _weaker(protection: Protection, other: Protection) -> Protection:
-    """Take, row by row, the combination with the larger share of persons who have the same value."""
+    """Return, row by row, the protection with the larger share of peers who have the same sensitive value."""
     better = other.same * protection.peers > protection.same * other.peers
     return Protection(
         protection.variable,

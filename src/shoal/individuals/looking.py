@@ -1,4 +1,4 @@
-"""Looking at variables: count all combinations where they fit, list them where they are few, search otherwise."""
+"""Evaluation methods: count all combinations if they fit into memory, list them if they are few, search otherwise."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from shoal.kernels.subsets import memory
 from shoal.progress import Hook, Progress
 from shoal.subsets import SubsetCounts
 
-FEW, LITTLE = 20_000, 1e9  # combinations, and rows in them, that are looked at one by one without a second thought
+FEW, LITTLE = 20_000, 1e9  # combinations, and rows in them, up to which they are always listed
 
 
 @dataclass(frozen=True, slots=True)
 class CombinationPlan:
-    """How combinations are looked at, ``counted``, ``listed`` or ``searched``, and what to say about it.
+    """The evaluation method for combinations (``counted``, ``listed`` or ``searched``), with a remark for the user.
 
-    ``combinations``: how many there are of what may be known about one variable.
+    ``combinations``: the number of combinations of known variables for one sensitive variable.
     """
 
     way: str
@@ -32,7 +32,7 @@ class CombinationPlan:
 def plan(
     counts: Mapping[str, SubsetCounts], hidden: Sequence[str], known: Sequence[str], question: Question
 ) -> CombinationPlan:
-    """Choose a way, and say what it means; each variable has its own counts."""
+    """Choose an evaluation method, with a remark on its consequences; each variable has its own counts."""
     counted = counts[hidden[0]]
     others = [[other for other in known if other != name] for name in hidden]
     width = max(map(len, others))
@@ -56,7 +56,7 @@ def plan(
 
 
 def _has_special_rows(counted: SubsetCounts) -> bool:
-    """Tell whether persons have several rows, or values match nothing: the search cannot count these."""
+    """Return whether persons have several rows, or values match nothing, which the search does not support."""
     rows = counted.rows
     return len(rows.weights) != len(rows) or any(code is not None for code in rows.apart)
 
@@ -64,7 +64,7 @@ def _has_special_rows(counted: SubsetCounts) -> bool:
 def look(
     counted: Mapping[str, SubsetCounts], hidden: Sequence[str], known: Sequence[str], question: Question, progress: Hook
 ) -> dict[str, Variable]:
-    """Take variables as sensitive, one after the other, each with its own counts."""
+    """Evaluate sensitive variables, one after the other, each with its own counts."""
     some = counted[hidden[0]]
     for name in hidden:
         if not any(other != name for other in known):

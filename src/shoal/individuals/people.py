@@ -1,4 +1,4 @@
-"""The people of a table: how each of them is protected by their peers, variable by variable."""
+"""The individuals of a table, and their protection by peers for each variable."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,14 +30,17 @@ ASSUMPTIONS = (
     "The background knowledge of the adversary is correct.",
     "The adversary has background knowledge about one individual only.",
 )
-FEW = 3  # facts that are combined in a wide table to find out what gives one person away
+FEW = 3  # maximum number of known attributes of a combination, for one person in a wide table
 MEASURES = ("ppp", "npp", "poac")
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class PersonFacts:
-    """What gives one person away, for one variable: the minimal combinations of known variables that leave no doubt."""
+    """The minimal combinations of known variables from which one variable of a person can be inferred.
+
+    ``combination``: the most disclosive combination, with its ``ppp``.
+    """
 
     variable: str
     ppp: float
@@ -47,7 +50,7 @@ class PersonFacts:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class People(Presentable):
-    """What :func:`shoal.peers` found, and what was asked; ``plan`` says how combinations were looked at."""
+    """The result of :func:`shoal.peers`, with the question. ``plan``: the evaluation method for combinations."""
 
     __module__ = "shoal"
 
@@ -58,7 +61,7 @@ class People(Presentable):
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What is assumed about the adversary."""
+        """The assumptions about the adversary."""
         asked, near = self.question, any(counts.rows.near for counts in self.counts.values())
         how_much = "every combination of known variables is evaluated."
         if asked.combinations is not None:
@@ -79,7 +82,7 @@ class People(Presentable):
         return self.counted.table.records
 
     def sheet(self) -> Sheet:
-        """Return for each variable about how many persons it can be learned, and from how many facts."""
+        """Return, per variable, the individuals disclosed, those disclosed by few attributes, and the mean PPP."""
         rows = []
         for name, summary in self.summary().items():
             few = self.breached_by_few(name)
@@ -90,7 +93,10 @@ class People(Presentable):
         return Sheet(title, headings, tuple(rows), self.assumptions)
 
     def breached_by_few(self, name: str) -> str:
-        """Write for how many persons three facts suffice; a lower bound where a search stopped at fewer facts."""
+        """Return the number of persons breached by at most three known attributes, as text.
+
+        It is marked as a lower bound if a search stopped at fewer attributes.
+        """
         variable = self.variables[name]
         reached = min(FEW, variable.deepest)
         persons = int(self.weights(variable)[variable.smallest <= reached].sum())
@@ -99,7 +105,7 @@ class People(Presentable):
 
     @property
     def counted(self) -> SubsetCounts:
-        """The rows behind the arrays of all variables."""
+        """The counts whose rows underlie the arrays of all variables."""
         return next(iter(self.counts.values()))
 
     @property
@@ -108,21 +114,21 @@ class People(Presentable):
         return self.question.p
 
     def persons(self) -> int:
-        """Return how many persons there are."""
+        """Return the number of persons."""
         return int(self.counted.rows.weights.sum())
 
     def sampled(self) -> int | None:
-        """Return how many persons were asked about, if not all."""
+        """Return the number of sampled persons; None if all are evaluated."""
         return None if self.question.sampled is None else int(self.question.sampled.sum())
 
     def stopped(self) -> bool:
-        """Tell whether a search was stopped before its end, so that PPP may be lower than found."""
+        """Return whether a search was stopped before its end, so that PPP may be lower than reported."""
         return any(variable.at_least is not None for variable in self.variables.values())
 
     def values(self, variable: str, measure: str) -> NDArray[Any]:
         """Return a measure of one variable for each record, in input order: ``ppp``, ``npp`` or ``poac``.
 
-        PPP is not a number for who is not in the sample, if there is one.
+        PPP is NaN for persons outside the sample, if there is one.
         """
         measured = self.variable(variable)
         if measure not in MEASURES:
@@ -149,9 +155,9 @@ class People(Presentable):
         return {"ppp": ppp, "npp": variable.full.npp(), "poac": variable.poac()}
 
     def pp(self, variable: str, value: Any, known: Sequence[str] | None = None) -> NDArray[np.float64]:
-        """Return, for each record in input order, the share of the peers who have a value: PP, the posterior.
+        """Return PP, the posterior: for each record in input order, the share of its peers with a given value.
 
-        ``known``: what the adversary knows; everything that may be known, if nothing is said.
+        ``known``: the variables that the adversary knows; by default, all that may be known.
         """
         measured = self.variable(variable)
         counts = self.counts[variable]
@@ -176,7 +182,7 @@ class People(Presentable):
         return self.counted.expand(share_with(counts, measured.least.variable, subset, codes[0]))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what was found as plain data: what ``shoal peers --json`` prints."""
+        """Return the result as plain data, as printed by ``shoal peers --json``."""
         return {
             "records": len(self),
             "persons": self.persons(),
@@ -201,9 +207,9 @@ class People(Presentable):
         return frames.to_frame(pa.table(arrays), kind or self.counted.table.source.frame)
 
     def summary(self) -> dict[str, dict[str, Any]]:
-        """Return, per variable, the mean of PPP, its quantiles, who is breached, and by how many facts; in persons.
+        """Return, per variable, the mean and quantiles of PPP, and the breached persons by number of known attributes.
 
-        From a sample, ``interval`` says where mean and share lie with 95 % confidence.
+        All figures are in persons. For a sample, ``interval`` holds the 95 % confidence intervals of mean and share.
         """
         return {name: self._summary(variable) for name, variable in self.variables.items()}
 
@@ -236,7 +242,7 @@ class People(Presentable):
         return summary
 
     def weights(self, variable: Variable) -> NDArray[np.int64]:
-        """Return how many persons each row stands for; somebody with several rows is counted by the weakest one."""
+        """Return the number of persons per row; a person with several rows is counted at the least protected one."""
         rows = self.counted.rows
         if self.question.sampled is not None:
             return self.question.sampled
@@ -251,7 +257,7 @@ class People(Presentable):
         return once
 
     def leave_one_out(self, variable: str) -> dict[str, Variable]:
-        """Return how a variable would be protected if one of the known variables, in turn, were unknown."""
+        """Return the protection of a variable if each of the known variables, in turn, were unknown."""
         measured = self.variable(variable)
         left = {unknown: [name for name in measured.known if name != unknown] for unknown in measured.known}
         return {unknown: self._looked_at(measured, known) for unknown, known in left.items() if self._asks(known)}
@@ -260,7 +266,7 @@ class People(Presentable):
         return self.question.number(self.counted.subset(known)) > 0
 
     def sweep(self, variable: str, sensitive: str, *, smallest_class: int = 1) -> Sweep:
-        """Cut a known variable into ever fewer classes, and count who is protected then (Kroes 2021, Figure 4)."""
+        """Divide a known variable into ever fewer classes, and count the protected persons (Kroes 2021, Figure 4)."""
         measured = self.variable(sensitive)
         if variable not in measured.known:
             raise ModelError(
@@ -273,13 +279,13 @@ class People(Presentable):
         return sweep(counts, variable, sensitive, measured.known, self.question, smallest_class=smallest_class)
 
     def within_reach(self, access: Mapping[str, float]) -> dict[str, dict[float, int]]:
-        """Return, per variable, how many persons are breached by facts up to each rank of accessibility.
+        """Return, per variable, the number of persons breached by attributes up to each rank of accessibility.
 
-        ``access``: the rank of each variable, the lower the easier to know: 1 for what a neighbour knows, …. Variables
-        without a rank are out of reach.
+        ``access``: the rank of each variable. Lower ranks are easier to know, such as 1 for attributes known to a
+        neighbour. Variables without a rank are out of reach.
         """
         for name in access:
-            self.counted.subset([name])  # raises if there is none
+            self.counted.subset([name])  # raises if there is no such column
         return {
             name: {
                 rank: self._breached_by(
@@ -302,9 +308,10 @@ class People(Presentable):
         ]
 
     def for_person(self, record: int) -> tuple[PersonFacts, ...]:
-        """Return what gives the person behind a record away, variable by variable, the least protected first.
+        """Return the disclosures of the person behind a record, variable by variable, the least protected first.
 
-        Who has several records is given away by facts of any of them. ``record``: its place in the input, from 0.
+        A person with several records is disclosed by attributes of any of them. ``record``: its position in the input,
+        from 0.
         """
         if isinstance(record, bool) or not isinstance(record, int) or not 0 <= record < len(self):
             raise ColumnError(
@@ -321,7 +328,7 @@ class People(Presentable):
                 remedy="Measure all individuals, or choose another record.",
                 record=record,
             )
-        different = {id(counts.rows): counts.rows for counts in self.counts.values()}  # mostly they are the same
+        different = {id(counts.rows): counts.rows for counts in self.counts.values()}  # variables often share rows
         alike = {key: [Lookalikes(rows, row) for row in own] for key, rows in different.items()}
         facts = (
             self._facts(variable, own, alike[id(self.counts[variable.name].rows)])
@@ -343,7 +350,7 @@ class People(Presentable):
         )
 
     def _asked(self, variable: Variable) -> NDArray[np.uint64]:
-        """Return the combinations that are looked at for one person; in a wide table those of a few variables only."""
+        """Return the combinations to evaluate for one person; in a wide table, those of a few variables only."""
         asked = self.question
         if self.plan.way == "searched" or len(self.counted.columns) > ALL:
             asked = replace(asked, most=min(asked.most or FEW, FEW))
@@ -353,7 +360,7 @@ class People(Presentable):
         return tuple(name for place, name in enumerate(self.counted.names) if subset >> place & 1)
 
     def variable(self, name: str) -> Variable:
-        """Return one variable, as it is protected."""
+        """Return the protection of one variable."""
         if name in self.counted.names and name not in self.variables:
             raise ModelError(
                 "not-sensitive",
@@ -367,7 +374,7 @@ class People(Presentable):
 
 
 def _quantiles(values: NDArray[np.float64], weights: NDArray[np.int64]) -> list[float]:
-    """Return quantiles of values that stand for so many persons each: the smallest value that reaches the share."""
+    """Return quantiles weighted by persons: the smallest value at which the cumulative share is reached."""
     order = np.argsort(values)
     reached = np.cumsum(weights[order])
     places = np.searchsorted(reached, [max(share * reached[-1], 1) for share in QUANTILES])

@@ -1,7 +1,7 @@
-"""Protection by peers: how many of those who share what is known have another sensitive value (Kroes 2021).
+"""Protection by peers: persons with the same known attributes but another sensitive value (Kroes 2021).
 
 For a person, a sensitive variable s and known variables A: ``peers`` are the persons who share the person's values in
-A, ``same`` those of them who share s as well.
+A, ``same`` the peers who share s as well.
 
     NPP = peers − same        PPP = NPP / peers        PP_v = share of peers with value v
     PoAC_q = share of the other values v of s with PP_v > q
@@ -22,9 +22,10 @@ from shoal.subsets import SubsetCounts
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Protection:
-    """How one variable is protected, for each row: the combination of known variables that tells most.
+    """Protection of one variable, for each row, under the most disclosive combination of known variables.
 
-    ``subset[i]``: that combination. ``peers[i]`` and ``same[i]``: the persons who share it, and the value as well.
+    ``subset[i]``: that combination. ``peers[i]`` and ``same[i]``: the number of persons who share its values, and of
+    those who share the sensitive value as well.
     """
 
     variable: int
@@ -41,20 +42,20 @@ class Protection:
         return self.peers - self.same
 
     def breached(self, p: Fraction = Fraction(0)) -> NDArray[np.bool_]:
-        """Tell who has no p-upward privacy: PPP is at most p."""
+        """Return which rows lack p-upward privacy: PPP is at most p."""
         return self.ppp().at_most(p)
 
 
 def at(counted: SubsetCounts, variable: int, subset: int) -> Protection:
-    """Look at one combination of known variables."""
+    """Return the protection under one combination of known variables."""
     peers, same = counted.agreeing(subset), counted.agreeing(subset | 1 << variable)
     return Protection(variable, np.full(len(peers), subset, np.uint64), peers, same)
 
 
 def weakest(counted: SubsetCounts, variable: int, subsets: Sequence[int], threads: int = 1) -> Protection:
-    """Return the protection under the combination, of a list, that tells most: the minimum of PPP.
+    """Return the protection under the most disclosive of some combinations: the minimum of PPP.
 
-    Larger combinations go first: where one leaves no protective peer at all, no other needs to be looked at.
+    Larger combinations are evaluated first: if one leaves no protective peer, no other needs to be evaluated.
 
     >>> import shoal
     >>> counted = SubsetCounts.of(shoal.read({"dx": list("aab"), "age": [1, 1, 2]}), ["dx", "age"])
@@ -78,7 +79,10 @@ def weakest(counted: SubsetCounts, variable: int, subsets: Sequence[int], thread
 
 
 def alternatives(counted: SubsetCounts, variable: int, subset: int, q: Fraction = Fraction(0)) -> NDArray[np.int64]:
-    """Return how many values, other than the person's own, more than a share q of the peers have: PoAC times them."""
+    """Return the number of values, other than the person's own, that more than a share q of the peers have.
+
+    It is PoAC times the number of other values.
+    """
     rows, known = counted.rows, [place for place in range(len(counted.columns)) if subset >> place & 1]
     sizes = [counted.columns[place].size for place in known]
     groups = group_rows([rows.columns[place] for place in known], sizes, len(rows)).ids
@@ -91,7 +95,7 @@ def alternatives(counted: SubsetCounts, variable: int, subset: int, q: Fraction 
 
 
 def share_with(counted: SubsetCounts, variable: int, subset: int, code: int) -> NDArray[np.float64]:
-    """Return PP of one value: which share of everybody's peers has it."""
+    """Return PP of one value: the share of each person's peers who have it."""
     rows, known = counted.rows, [place for place in range(len(counted.columns)) if subset >> place & 1]
     groups = group_rows(
         [rows.columns[place] for place in known], [counted.columns[place].size for place in known], len(rows)

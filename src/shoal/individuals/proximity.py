@@ -1,7 +1,7 @@
-"""Proximity: numbers and dates that are near enough count as agreeing.
+"""Proximity: numbers and dates within a tolerance count as equal.
 
-Who learns a cost within 100 has learned it, and who knows an age within two years knows it well enough. The paper names
-this as work to be done (Kroes 2021, discussion).
+An adversary who infers a cost within 100 has learned it, and one who knows an age within two years knows it well
+enough. The paper names this extension as future work (Kroes 2021, discussion).
 """
 
 from datetime import date, datetime
@@ -18,9 +18,9 @@ from shoal.table.kind import Kind
 
 
 def window(column: Column, distance: Fraction) -> Window:
-    """Return which values of a column are within a distance of each of its values; dates are counted in days.
+    """Return, for each value of a column, the values within a distance; dates are counted in days.
 
-    Numbers are taken as they are written: 0.4 is within 0.1 of 0.3, whatever their doubles say.
+    Numbers are compared as written: 0.4 is within 0.1 of 0.3, regardless of their floating-point representation.
 
     >>> import shoal
     >>> near = window(shoal.read({"x": [0.3, 0.4, 0.9]})["x"], Fraction(1, 10))
@@ -38,7 +38,7 @@ def window(column: Column, distance: Fraction) -> Window:
     if distance < 0:
         raise ColumnError("negative-distance", "The tolerance for column '{column}' is negative.", column=column.name)
     values = [number(value) for value in column.values.to_pylist()]
-    codes = np.arange(column.size, dtype=np.uint32)  # missing and suppressed agree with themselves only
+    codes = np.arange(column.size, dtype=np.uint32)  # missing and suppressed values agree with themselves only
     lows, highs = codes.copy(), codes.copy()
     low = high = 0
     for place, value in enumerate(values):
@@ -51,7 +51,7 @@ def window(column: Column, distance: Fraction) -> Window:
 
 
 def number(value: Any, otherwise: int = 0) -> Fraction:
-    """Return a number as it is written, or the day of a date; another number for all else.
+    """Return a number as written, or the day of a date; ``otherwise`` for any other value.
 
     >>> number(0.1), number(date(1, 1, 2)), number("low", 7)
     (Fraction(1, 10), Fraction(2, 1), Fraction(7, 1))

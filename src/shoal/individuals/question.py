@@ -1,4 +1,4 @@
-"""The question: what an adversary may know, and when somebody is breached."""
+"""The question of an evaluation: the assumed background knowledge, and the criterion of a breach."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,12 +13,13 @@ from shoal.subsets import subsets_of
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """What is asked about every person and variable.
+    """The parameters of an evaluation of all persons and variables.
 
-    ``p``: breached is whose share of protective peers is at most p. ``q``: per variable, a value is considered if more
-    than this share of the peers have it. ``most``: at most so many variables are known. ``empty``: knowing nothing
-    counts as a combination. ``combinations``: look at these only, each given as bits. ``sampled``: for each row of the
-    counts, how many of the persons behind it are asked about, if not all. ``seconds``: for how long to search.
+    ``p``: a person is breached if the share of protective peers is at most p. ``q``: per variable, a value is an
+    alternative if more than this share of the peers have it. ``most``: the maximum number of known variables.
+    ``empty``: whether to include the empty combination, without any knowledge. ``combinations``: evaluate only these,
+    each given as bits. ``sampled``: the number of sampled persons for each row of the counts; None if all are
+    evaluated. ``seconds``: the time limit of a search.
     """
 
     p: Fraction
@@ -30,14 +31,14 @@ class Question:
     seconds: float | None = None
 
     def subsets(self, known: int) -> Iterator[int]:
-        """Yield the combinations of known variables that are asked about."""
+        """Yield the combinations of known variables to evaluate."""
         if self.combinations is None:
             yield from subsets_of(known, most=self.most, empty=self.empty)
         else:
             yield from (combination for combination in self.combinations if not combination & ~known)
 
     def number(self, known: int) -> int:
-        """Return how many combinations that are, without listing them.
+        """Return the number of combinations to evaluate, without listing them.
 
         >>> Question(Fraction(0), {}, most=3).number((1 << 50) - 1)
         20875

@@ -1,4 +1,4 @@
-"""Sampling: asking about some persons only, and what that says about all."""
+"""Evaluation of a sample of persons, with confidence intervals for all."""
 
 from dataclasses import dataclass
 from math import sqrt
@@ -6,19 +6,19 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-Z = 1.959963984540054  # the normal distribution's quantile at 97.5 %
+Z = 1.959963984540054  # the 97.5 % quantile of the normal distribution
 
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceInterval:
-    """Where a number lies with 95 % confidence, found out from a sample."""
+    """A 95 % confidence interval, estimated from a sample."""
 
     low: float
     high: float
 
 
 def drawn(weights: NDArray[np.int64], persons: int, seed: int) -> NDArray[np.int64]:
-    """Draw persons without replacement; return how many of those that each row stands for were drawn.
+    """Draw persons without replacement; return the number of persons drawn from each row.
 
     >>> import numpy as np
     >>> int(drawn(np.array([5, 1, 4]), 4, seed=0).sum())
@@ -31,7 +31,7 @@ def drawn(weights: NDArray[np.int64], persons: int, seed: int) -> NDArray[np.int
 
 
 def share_interval(successes: int, sample: int) -> ConfidenceInterval:
-    """Return Wilson's interval for a share.
+    """Return Wilson's score interval for a share.
 
     >>> interval = share_interval(0, 100)
     >>> round(interval.low, 3), round(interval.high, 3)
@@ -44,7 +44,7 @@ def share_interval(successes: int, sample: int) -> ConfidenceInterval:
 
 
 def mean_interval(values: NDArray[np.float64], weights: NDArray[np.int64]) -> ConfidenceInterval:
-    """Return the interval of a mean of values between 0 and 1, each drawn so many times."""
+    """Return the normal interval for the mean of values between 0 and 1, each drawn ``weights`` times."""
     sample = int(weights.sum())
     mean = float((values * weights).sum() / sample)
     spread = float((weights * (values - mean) ** 2).sum()) / max(sample - 1, 1)

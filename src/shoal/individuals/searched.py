@@ -1,4 +1,7 @@
-"""Variables in wide tables: too many combinations to count them all, so the one that tells most is searched for."""
+"""Evaluation of sensitive variables in wide tables, with too many combinations to count.
+
+The most disclosive combination is searched for instead.
+"""
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -16,8 +19,8 @@ from shoal.kernels.subsets import NONE
 from shoal.remedy import Option, by, either
 from shoal.subsets import SubsetCounts
 
-SECONDS = 60.0  # for which is searched unless told otherwise
-DEPTHS = 3  # up to so many facts, the smallest number that breaches is found out
+SECONDS = 60.0  # default time limit of a search
+DEPTHS = 3  # number of attributes up to which the smallest breaching number is determined
 
 
 def look_searched(
@@ -27,7 +30,7 @@ def look_searched(
     question: Question,
     progress: Callable[[int, int], None],
 ) -> dict[str, Variable]:
-    """Take variables as sensitive, one after the other, in a table whose combinations cannot all be counted."""
+    """Evaluate sensitive variables in a table whose combinations are too many to count."""
     if len(counted.columns) > MOST:
         raise ModelError(
             "too-many-combinations",
@@ -74,7 +77,10 @@ def _smallest(
     breached: NDArray[np.bool_],
     seconds: float,
 ) -> tuple[int, NDArray[np.uint8]]:
-    """Return how many facts were tried, and the smallest number that breaches; one more where it takes more."""
+    """Return the number of known attributes that were tried, and the smallest number that breaches.
+
+    Where more attributes are needed than were tried, the latter is the number tried plus one.
+    """
     smallest = np.full(breached.shape, NONE, np.uint8)
     left, end, tried = breached.copy(), monotonic() + seconds, 0
     for depth in range(1, min(question.most or DEPTHS, DEPTHS) + 1):
@@ -93,7 +99,7 @@ def _breached(searched: Found, p: Fraction) -> NDArray[np.bool_]:
     return np.asarray(protective * p.denominator <= searched.peers.astype(object) * p.numerator, bool)
 
 
-def _variable(  # noqa: PLR0913, PLR0917 - what is known about it
+def _variable(  # noqa: PLR0913, PLR0917 - all results of the search
     counted: SubsetCounts,
     name: str,
     known: Sequence[str],

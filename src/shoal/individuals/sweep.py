@@ -1,8 +1,9 @@
-"""The generalisation sweep: how many persons stay protected if one variable is cut into ever fewer classes.
+"""Generalisation sweep: the number of protected persons if one variable is divided into ever fewer classes.
 
-If one variable is generalised into intervals, what protects somebody depends on the rows of their own interval only:
-what is known without the variable does not change. So the number of protected persons is a sum over intervals, and so
-are the losses; the best partition is found by dynamic programming over the cut points, not by trying partitions.
+If one variable is generalised into intervals, the protection of a person depends only on the rows of their own
+interval; knowledge that excludes the variable is unaffected. The number of protected persons is therefore a sum over
+intervals, and so is the loss. The best partition is found by dynamic programming over the cut points, not by
+enumeration.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,17 +23,18 @@ from shoal.kernels.subsets import Rows, agreeing
 from shoal.subsets import SubsetCounts
 from shoal.table.kind import Kind
 
-MOST = 400  # values of a variable: the number of its intervals is the square of that
+MOST = 400  # maximum number of values; the number of intervals is its square
 NEVER = -(2**63) + 1
-STATES = 200_000_000  # partial partitions that are held while the curve is found
+STATES = 200_000_000  # maximum number of partial partitions in memory for the curve
 
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """A variable cut into intervals, each given by its first and last value.
+    """A partition of a variable into intervals, each given by its first and last value.
 
-    ``protected``: the persons with more than a share p of protective peers, whatever is known. ``loss``: the mean width
-    of a person's interval, from 0 (as it was) to 1 (one class). ``smallest``: the persons in the smallest interval.
+    ``protected``: the number of persons with more than a share p of protective peers under every combination.
+    ``share``: their share of all persons. ``loss``: the mean width of a person's interval, from 0 (unchanged) to 1 (one
+    class). ``smallest``: the number of persons in the smallest interval.
     """
 
     intervals: tuple[tuple[Any, Any], ...]
@@ -44,7 +46,7 @@ class Partition:
 
 @dataclass(frozen=True, slots=True)
 class EqualWidth:
-    """A partition as in the paper: ``categories`` classes of one width, but for the lowest and the highest."""
+    """A partition as in the paper: ``categories`` classes of equal width, except for the lowest and the highest."""
 
     categories: int
     width: int
@@ -54,11 +56,11 @@ class EqualWidth:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """What the partitions of a variable do for a sensitive one.
+    """The protection of a sensitive variable under partitions of a known one.
 
-    ``equal_width``: every partition of the paper. ``best[n − 1]``: the one of n classes that protects most, and of
-    these the one with the least loss; None if the classes would be too small. ``curve``: for ever more loss, the
-    partitions that protect more than all with less loss.
+    ``equal_width``: every partition of the paper. ``best[n − 1]``: the partition into n classes that protects most
+    persons, with the least loss among ties; None if the classes would be too small. ``curve``: in order of loss, the
+    partitions that protect more persons than all partitions with less loss.
     """
 
     variable: str
@@ -78,7 +80,7 @@ def sweep(  # noqa: PLR0913 - keyword-only options
     *,
     smallest_class: int = 1,
 ) -> Sweep:
-    """Cut a variable, which is one of the known ones, in every way.
+    """Evaluate all partitions of a variable, which is one of the known ones.
 
     >>> import shoal
     >>> people = shoal.peers({"age": [20, 21, 50, 51], "dx": ["flu", "ms", "flu", "ms"]}, sensitive="dx")
@@ -99,9 +101,10 @@ def sweep(  # noqa: PLR0913 - keyword-only options
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Intervals:
-    """All intervals: arrays have [a, b] for the one from the a-th to the b-th value; who has no value stays apart.
+    """All intervals of a variable: arrays hold at [a, b] the interval from the a-th to the b-th value.
 
-    ``loss``: persons times width, in whole numbers, so that equal losses are equal; the widest is ``span``.
+    ``apart``: the protected persons without a value, who belong to no interval. ``loss``: persons times width, in whole
+    numbers, so that equal losses compare equal. ``span``: the greatest width.
     """
 
     values: tuple[Any, ...]
@@ -153,7 +156,7 @@ class _Intervals:
         return cls(values, _whole(column.kind, values), protected, inside, width * inside, span, everybody, apart)
 
     def partition(self, cuts: Sequence[tuple[int, int]]) -> Partition:
-        """Return the partition of these intervals, each given by the places of its first and last value."""
+        """Return the partition into these intervals, each given by the positions of its first and last value."""
         protected = self.apart + sum(int(self.protected[cut]) for cut in cuts)
         return Partition(
             tuple((self.values[first], self.values[last]) for first, last in cuts),
@@ -165,14 +168,14 @@ class _Intervals:
 
 
 def _scaled(numbers: Sequence[Fraction], everybody: int) -> NDArray[np.int64]:
-    """Return numbers as whole ones from 0 on: exactly, unless their losses would not fit into 64 bits."""
+    """Return numbers as integers from 0, exactly unless their losses would exceed 64 bits."""
     scale = lcm(*(number.denominator for number in numbers))
     finest = Fraction(2**62, everybody**2) / max(numbers[-1] - numbers[0], Fraction(1))
     return np.array([int((number - numbers[0]) * min(Fraction(scale), finest)) for number in numbers], np.int64)
 
 
 def _whole(kind: Kind, values: Sequence[Any]) -> tuple[int, ...] | None:
-    """Return values as whole numbers, if they are such."""
+    """Return dates and whole numbers as integers; None for other values."""
     if kind is Kind.DATE:
         return tuple(value.toordinal() for value in values)
     if kind.numeric and all(float(value).is_integer() for value in values):
@@ -182,7 +185,7 @@ def _whole(kind: Kind, values: Sequence[Any]) -> tuple[int, ...] | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Task:
-    """Rows with the place of their value, of ``number`` ones, in the variable; and three sets of columns, as bits."""
+    """Rows with the position of their value in the variable, out of ``number``; and three sets of columns, as bits."""
 
     rows: Rows
     places: NDArray[np.int64]
@@ -196,7 +199,7 @@ class _Task:
         return self.rows.weights[self.rows.holders]
 
     def protected(self, question: Question) -> tuple[NDArray[np.int64], int]:
-        """Return the protected persons of every interval, and of those without a value."""
+        """Return the number of protected persons of every interval, and of those without a value."""
         asked = list(question.subsets(self.known))
         full = question.p == 0 and self.known in asked and not any(code is not None for code in self.rows.apart)
         valued = self.places < self.number
@@ -206,9 +209,9 @@ class _Task:
         return protected, int(self.weights[rest][safe].sum())
 
     def _by_next_other(self, valued: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Count where full knowledge decides: somebody is protected if a peer with another value is in the interval.
+        """Count protected persons if full knowledge decides: a peer with another value must be in the interval.
 
-        So all that matters is how far the next one is, up and down.
+        Only the positions of the next such peers, below and above, matter.
         """
         others = [self.rows.columns[place] for place in _members(self.known & ~self.variable, len(self.rows.columns))]
         sizes = [int(codes.max(initial=0)) + 1 for codes in others]
@@ -222,7 +225,7 @@ class _Task:
         for first in range(self.number):
             inside = at >= first
             reached = np.cumsum(np.bincount(at[inside], weights[inside], self.number))
-            lonely = inside & (below < first)  # until the interval reaches the next one above
+            lonely = inside & (below < first)  # unprotected until the interval reaches the next one above
             alone = np.bincount(at[lonely], weights[lonely], self.number + 1)
             alone -= np.bincount(above[lonely], weights[lonely], self.number + 1)
             protected[first] = reached - np.cumsum(alone)[: self.number]
@@ -239,7 +242,7 @@ class _Task:
         return protected
 
     def _safe(self, inside: NDArray[np.intp], asked: Sequence[int], question: Question) -> NDArray[np.bool_]:
-        """Tell who of an interval is protected whatever is known together with it."""
+        """Return which rows of an interval are protected under every combination that includes the variable."""
         part = Rows(
             tuple(codes[inside] for codes in self.rows.columns),
             np.arange(len(inside), dtype=np.uint32),
@@ -250,7 +253,7 @@ class _Task:
         return self._protected_under(part, sorted(subsets), question)
 
     def _safe_without(self, asked: Sequence[int], question: Question) -> NDArray[np.bool_]:
-        """Tell who is protected whatever is known without the variable."""
+        """Return which rows are protected under every combination that excludes the variable."""
         return self._protected_under(self.rows, [subset for subset in asked if not subset & self.variable], question)
 
     def _protected_under(self, rows: Rows, subsets: Sequence[int], question: Question) -> NDArray[np.bool_]:
@@ -272,9 +275,9 @@ def _members(columns: int, width: int) -> list[int]:
 def _next_other(
     groups: NDArray[np.int64], places: NDArray[np.int64], secrets: NDArray[np.int64], number: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return, for each row, the nearest places down and up at which its group has another sensitive value.
+    """Return, for each row, the nearest places below and above at which its group has another sensitive value.
 
-    −1 and ``number`` if there is none. A row's own place counts, if others are there.
+    −1 and ``number`` if there is none. The row's own place counts if another sensitive value occurs there.
 
     >>> import numpy as np
     >>> below, above = _next_other(np.zeros(4, int), np.array([0, 1, 1, 3]), np.array([7, 7, 8, 8]), 4)
@@ -283,14 +286,14 @@ def _next_other(
     """
     order = np.lexsort((secrets, places, groups))
     group, place, secret = groups[order], places[order], secrets[order]
-    new = np.ones(len(order), bool)  # a cell: the rows of a group at a place
+    new = np.ones(len(order), bool)  # a cell holds the rows of a group at one place
     new[1:] = (group[1:] != group[:-1]) | (place[1:] != place[:-1])
     cell = np.cumsum(new) - 1
     first = np.flatnonzero(new)
     last = np.append(first[1:], len(order)) - 1
     mixed = secret[first] != secret[last]
     group, place, secret = group[first], place[first], secret[first]
-    breaks = np.ones(len(first), bool)  # a run: cells of a group, one after the other, with one and the same value
+    breaks = np.ones(len(first), bool)  # a run: consecutive cells of a group with a single common value
     breaks[1:] = (group[1:] != group[:-1]) | mixed[1:] | mixed[:-1] | (secret[1:] != secret[:-1])
     starts = np.flatnonzero(breaks)
     run = np.cumsum(breaks) - 1
@@ -307,10 +310,10 @@ def _next_other(
 
 
 def _equal_widths(intervals: _Intervals) -> Iterator[EqualWidth]:
-    """Yield the partitions of the paper: right-closed cuts, equally far from each other, at every offset."""
+    """Yield the partitions of the paper: right-closed cuts at equal distances, for every offset."""
     grid = intervals.whole
     if grid is None or grid[-1] - grid[0] > 1000:
-        grid = tuple(range(len(intervals.values)))  # equally many values in each class
+        grid = tuple(range(len(intervals.values)))  # classes with equal numbers of values
     span = grid[-1] - grid[0] + 1
     for categories in dict.fromkeys(ceil(span / width) for width in range(1, span + 1)):
         width = ceil(span / categories)
@@ -321,17 +324,17 @@ def _equal_widths(intervals: _Intervals) -> Iterator[EqualWidth]:
 
 
 def _cut(grid: Sequence[int], tops: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the intervals that hold a value, by place, if classes end with these numbers; the last has the rest."""
+    """Return the non-empty intervals, by place, of classes that end at the given numbers; the last takes the rest."""
     ends = np.append(np.searchsorted(grid, tops, side="right"), len(grid))
     starts = np.append(0, ends[:-1])
     return [(int(start), int(end) - 1) for start, end in zip(starts, ends, strict=True) if end > start]
 
 
 def _best(intervals: _Intervals, smallest_class: int) -> Iterator[Partition | None]:
-    """Yield, for every number of classes, the partition that protects most; of these, the one with the least loss."""
+    """Yield, for every number of classes, the partition that protects most persons, with the least loss among ties."""
     size = len(intervals.values)
     allowed = (intervals.persons >= smallest_class) & (np.arange(size)[:, None] <= np.arange(size))
-    # One number to be made as large as possible: protected persons first, then as little loss as can be.
+    # A single objective to maximise: first the number of protected persons, then the least loss.
     most = intervals.span * intervals.everybody + 1
     gain = np.where(allowed, intervals.protected * most - intervals.loss, NEVER)
     reached = np.full(size + 1, NEVER)
@@ -354,7 +357,7 @@ def _followed(steps: Sequence[NDArray[np.intp]], number: int) -> list[tuple[int,
 
 
 def _curve(intervals: _Intervals, smallest_class: int) -> Iterator[Partition]:
-    """Yield the partitions that nobody can better: no other protects as many with less loss.
+    """Yield the Pareto-optimal partitions: no other protects as many persons with less loss.
 
     ``least[b][n]``: the least loss of a partition of the first b values that protects n persons.
     """

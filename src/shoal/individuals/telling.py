@@ -1,4 +1,4 @@
-"""Which facts give one person away: the combinations of known variables that leave no doubt."""
+"""Disclosive attributes of one person: the combinations of known variables from which another can be inferred."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -11,14 +11,14 @@ from shoal.kernels.subsets import Rows
 
 Subsets: TypeAlias = NDArray[np.uint64]
 PersonCounts: TypeAlias = NDArray[np.int64]
-ALL = 16  # columns of which all combinations are counted at once
+ALL = 16  # maximum number of columns whose combinations are all counted at once
 _PATTERN = np.uint64((1 << ALL) - 1)
-_TERMS = 1 << 22  # beyond which combinations are counted one by one
-_TOGETHER = 1 << 22  # pairs of a combination and a row that are compared at once
+_TERMS = 1 << 22  # maximum number of terms; with more, combinations are counted one by one
+_TOGETHER = 1 << 22  # pairs of a combination and a row per comparison
 
 
 class Lookalikes:
-    """Who looks like one person, by what is known: they are counted for any combination of columns."""
+    """Peers of one person, counted for any combination of columns."""
 
     def __init__(self, rows: Rows, row: int) -> None:
         agree = rows.agreement(row)
@@ -29,14 +29,14 @@ class Lookalikes:
         self._count = _one_by_one(rows, agree) if terms is None else _all_at_once(len(rows.columns), *terms)
 
     def persons(self, subsets: Subsets) -> PersonCounts:
-        """Return how many persons agree in each of some subsets of the columns."""
-        return np.where(subsets & self._lacking, 1, self._count(subsets))  # what matches nothing leaves one alone
+        """Return the number of persons who agree in each of some subsets of the columns."""
+        return np.where(subsets & self._lacking, 1, self._count(subsets))  # unique if a value matches nothing
 
     def telling(self, variable: int, subsets: Subsets, p: Fraction) -> Subsets:
-        """Return the minimal ones of some subsets that tell a variable up to a share p.
+        """Return the minimal subsets that disclose a variable up to a share p.
 
-        Of the persons who agree in a subset, a share has another value in the column ``variable``; if that is at most
-        p, the subset tells it.
+        A subset discloses it if, of the persons who agree in the subset, at most a share p has another value in the
+        column ``variable``.
 
         >>> rows = Rows.of([np.array([0, 0, 1]), np.array([0, 1, 1])], np.ones(3, np.int64))
         >>> Lookalikes(rows, 0).telling(0, np.array([2], np.uint64), Fraction(0)).tolist()  # no other has 0 in column 1
@@ -47,14 +47,14 @@ class Lookalikes:
 
 
 def _at_most(part: PersonCounts, whole: PersonCounts, p: Fraction) -> NDArray[np.bool_]:
-    """Tell where part / whole ≤ p, exactly."""
+    """Return where part / whole ≤ p, in exact arithmetic."""
     if p.denominator * max(int(whole.max(initial=1)), 1) < 1 << 62:
         return np.asarray(part * p.denominator <= whole * p.numerator)
     return np.asarray(part.astype(object) * p.denominator <= whole.astype(object) * p.numerator, bool)
 
 
 def minimal(subsets: Subsets) -> Subsets:
-    """Return the subsets that hold no other one, the smallest first.
+    """Return the subsets that contain no other one, the smallest first.
 
     >>> minimal(np.array([7, 3, 4, 6], np.uint64)).tolist()
     [4, 3]
@@ -72,11 +72,11 @@ def minimal(subsets: Subsets) -> Subsets:
 
 
 def _terms(rows: Rows, agree: Subsets) -> tuple[Subsets, PersonCounts] | None:
-    """Return patterns and factors: the sum of the factors of all patterns that hold a subset counts its persons.
+    """Return patterns and factors: the factors of all patterns that contain a subset sum to its number of persons.
 
-    Whoever has one row counts for every subset of the pattern in which it agrees. Whoever has several counts for the
-    union of these subsets: [s ⊆ p or s ⊆ q] = [s ⊆ p] + [s ⊆ q] − [s ⊆ p ∩ q], row after row. None if there are too
-    many terms.
+    A person with one row counts for every subset of the pattern in which it agrees. A person with several rows counts
+    for the union of these subsets: [s ⊆ p or s ⊆ q] = [s ⊆ p] + [s ⊆ q] − [s ⊆ p ∩ q], row after row. None if there are
+    too many terms.
     """
     if len(rows.weights) == len(rows):
         return agree, rows.weights[rows.holders]
@@ -104,7 +104,7 @@ def _terms(rows: Rows, agree: Subsets) -> tuple[Subsets, PersonCounts] | None:
 
 
 def _all_at_once(columns: int, patterns: Subsets, factors: PersonCounts) -> Callable[[Subsets], PersonCounts]:
-    """Count all subsets at once: those who agree in more also agree in less."""
+    """Count all subsets at once: a person who agrees in a set of columns agrees in all its subsets."""
     counts = np.bincount(patterns.astype(np.intp), factors, 1 << columns).astype(np.int64)
     for place in range(columns):
         halves = counts.reshape(-1, 2, 1 << place)
@@ -113,7 +113,7 @@ def _all_at_once(columns: int, patterns: Subsets, factors: PersonCounts) -> Call
 
 
 def _one_by_one(rows: Rows, agree: Subsets) -> Callable[[Subsets], PersonCounts]:
-    """Count each subset for itself; somebody who agrees with several rows counts once."""
+    """Count each subset separately; a person who agrees with several rows counts once."""
     order = np.argsort(rows.holders, kind="stable")
     holders, agree = rows.holders[order], agree[order]
     starts = np.flatnonzero(np.concatenate([[True], holders[1:] != holders[:-1]]))

@@ -1,4 +1,4 @@
-"""A variable taken as sensitive: how it is protected, for every row."""
+"""A variable evaluated as sensitive, with its protection for every row."""
 
 from dataclasses import dataclass
 
@@ -11,14 +11,14 @@ from shoal.kernels.subsets import NONE, Breaches
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Variable:
-    """One variable taken as sensitive; arrays hold one number for each row of the counts.
+    """One variable evaluated as sensitive; arrays hold one number for each row of the counts.
 
-    ``least``: the protection under the combination that tells most. ``full``: if all is known. ``others``: how many
-    other values are considered possible, at least, of ``domain − 1``, missing being one of them; None where that is
-    not measured.
-    ``smallest``: how many facts it takes to breach, or ``NONE``; beyond ``deepest`` only that it takes more.
-    ``telling``: how many combinations breach, where all were looked at. ``breaches``: also how many of these are
-    minimal, where all were counted. ``at_least``: what PPP certainly is, where a search was stopped.
+    ``least``: the protection under the most disclosive combination. ``full``: the protection if all variables are
+    known. ``others``: the minimum number of alternative values, out of ``domain − 1``, with missing as one of them;
+    None if it is not measured. ``smallest``: the smallest number of known attributes that breaches, or ``NONE``; beyond
+    ``deepest``, it is only known that more are needed. ``telling``: the number of breaching combinations, if all were
+    evaluated. ``breaches``: also the number of minimal ones, if all were counted. ``at_least``: a lower bound of PPP,
+    if a search was stopped.
     """
 
     name: str
@@ -35,9 +35,9 @@ class Variable:
     at_least: NDArray[np.float64] | None = None
 
     def facts(self, size: int) -> str:
-        """Write a number of facts; where it was not found out exactly, that it is more than so many."""
+        """Return a number of attributes as text, as more than ``deepest`` if it is not known exactly."""
         return str(size) if size <= self.deepest else f">{self.deepest}"
 
     def poac(self) -> NDArray[np.float64] | None:
-        """Return the proportion of alternatives considered; a variable with one value has none to consider."""
+        """Return the proportion of alternatives considered; 0 for a variable with a single value."""
         return None if self.others is None else self.others / max(self.domain - 1, 1)

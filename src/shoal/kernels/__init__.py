@@ -1,1 +1,1 @@
-"""Arrays in, arrays out: the primitives in C with their numpy twins. Knows nothing of tables."""
+"""Primitives on arrays, in C and in numpy. They have no notion of tables."""

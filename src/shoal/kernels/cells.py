@@ -1,4 +1,4 @@
-"""Cells of text: where each stands in a buffer, be it an Arrow array's or a piece of a file."""
+"""Text cells: the positions of cells in a buffer, which is an Arrow array or a block of a file."""
 
 import ctypes
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _NO_ENDS = np.zeros(1, np.uint32)
 
 
 class Pointers(ctypes.Structure):
-    """The cells as the C core takes them."""
+    """The C structure for cells."""
 
     _fields_ = (
         ("text", ctypes.c_void_p),
@@ -29,10 +29,10 @@ class Pointers(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellTexts:
-    """Cell i is ``text[bounds[i, 0] : bounds[i, 1] - gap]``.
+    """Text cells. Cell i is ``text[bounds[i, 0] : bounds[i, 1] - gap]``.
 
-    ``gap`` is 1 for a column of fields as they stand in a file, where a separator follows each; there, an empty cell
-    is missing. Elsewhere ``validity`` tells what is missing: a bitmap, and the bit of the first cell.
+    ``gap`` is 1 for fields of a file, which are followed by a separator; an empty field is missing. Otherwise
+    ``validity`` marks missing cells: a bitmap in which ``first_bit`` is the bit of the first cell.
     """
 
     text: NDArray[np.uint8]
@@ -43,7 +43,7 @@ class CellTexts:
 
     @classmethod
     def of(cls, values: pa.StringArray) -> "CellTexts":
-        """Look at an Arrow array as cells; nothing is copied.
+        """View an Arrow array as cells, without copying.
 
         >>> import pyarrow as pa
         >>> CellTexts.of(pa.array(["a", None, "bc"])[1:]).to_arrow().to_pylist()
@@ -52,7 +52,7 @@ class CellTexts:
         validity, offsets, text = values.buffers()
         ends = np.frombuffer(offsets, np.uint32, len(values) + 1, 4 * values.offset) if len(values) else _NO_ENDS
         bitmap = None if validity is None else np.frombuffer(validity, np.uint8)
-        bounds = np.lib.stride_tricks.as_strided(ends, (len(values), 2), (4, 4), writeable=False)  # pairs that overlap
+        bounds = np.lib.stride_tricks.as_strided(ends, (len(values), 2), (4, 4), writeable=False)  # overlapping pairs
         return cls(np.frombuffer(text or b"", np.uint8), bounds, 0, bitmap, values.offset)
 
     def __len__(self) -> int:
@@ -60,14 +60,14 @@ class CellTexts:
         return len(self.bounds)
 
     def pointers(self) -> Pointers:
-        """Return the addresses, which hold as long as these cells do."""
+        """Return the addresses, which are valid as long as this object exists."""
         validity = None if self.validity is None else address(self.validity)
         stride = self.bounds.strides[0] // self.bounds.itemsize
-        bounds = self.bounds.ctypes.data  # a few of more that lie side by side, as the stride says
+        bounds = self.bounds.ctypes.data  # may not be contiguous, hence the stride
         return Pointers(address(self.text), bounds, stride, self.gap, validity, self.first_bit)
 
     def missing(self) -> NDArray[np.bool_]:
-        """Tell which cells are missing."""
+        """Return a mask of the missing cells."""
         if self.gap:
             empty: NDArray[np.bool_] = self.bounds[:, 0] + self.gap == self.bounds[:, 1]
             return empty
@@ -84,9 +84,10 @@ class CellTexts:
 
 
 def split_fields(lines: bytes, separator: bytes, width: int) -> list[CellTexts] | None:
-    r"""Cut lines of text, none of which is quoted, into columns; None if a line has not just so many fields.
+    r"""Split lines of unquoted text into columns; None if a line does not have exactly ``width`` fields.
 
-    The last line must have its end. An empty line is left out, unless it is the missing value of an only column.
+    The last line must be terminated. Empty lines are skipped, except for a single column, where they are missing
+    values.
 
     >>> [column.to_arrow().to_pylist() for column in split_fields(b"7;f\n\n;m\r\n", b";", 2)]
     [['7', None], ['f', 'm']]
@@ -100,7 +101,7 @@ def split_fields(lines: bytes, separator: bytes, width: int) -> list[CellTexts] 
 
 
 def _split_native(native: Any, text: NDArray[np.uint8], separator: bytes, width: int) -> NDArray[np.uint32] | None:
-    room = (len(text) // width + 1) * (width + 1) + 1  # a line has at least as many bytes as fields, with its end
+    room = (len(text) // width + 1) * (width + 1) + 1  # a line, with its end, has at least a byte per field
     bounds = np.empty(room, np.uint32)
     rows = native.shoal_split_fields(address(text), len(text), separator[0], width, address(bounds))
     return None if rows < 0 else bounds[: rows * (width + 1)].reshape(rows, width + 1)

@@ -1,8 +1,8 @@
-"""Compatibility: how many persons could be the one behind a row, if a missing value may be anything.
+"""Compatibility: the number of persons who could be behind a row, if a missing value may be any value.
 
-Two rows are compatible if they agree in every column in which neither is missing. That is no equivalence: a row can be
-compatible with two rows that are not with each other. Rows with the same columns missing are handled together, so the
-cost follows the number of pairs of such patterns.
+Two rows are compatible if they agree in every column in which neither value is missing. Compatibility is not
+transitive, hence no equivalence relation: a row can be compatible with two rows that are incompatible with each other.
+Rows with the same columns missing are processed together, so the cost grows with the number of pairs of such patterns.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,12 +15,12 @@ from shoal.kernels.grouping import group_rows
 from shoal.kernels.ranges import expanded
 from shoal.kernels.translation import Codes
 
-CHUNK = 1 << 12  # rows whose compatible persons are listed at a time
+CHUNK = 1 << 12  # rows processed at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Persons:
-    """Who shows which row: ``holders[i]`` shows ``rows[i]`` and stands for ``weights[holders[i]]`` persons."""
+    """The persons behind each row: ``holders[i]`` has ``rows[i]`` and stands for ``weights[holders[i]]`` persons."""
 
     holders: NDArray[np.uint32]
     rows: NDArray[np.uint32]
@@ -30,9 +30,9 @@ class Persons:
 def compatible(
     columns: Sequence[Codes], sizes: Sequence[int], missing: NDArray[np.bool_], persons: Persons
 ) -> NDArray[np.int64]:
-    """Return for each row how many different persons show a row that is compatible with it.
+    """Return, per row, the number of distinct persons with a compatible row.
 
-    ``missing[j, i]``: whether row i has no value in column j.
+    ``missing[j, i]``: whether row i has a missing value in column j.
 
     >>> import numpy as np
     >>> age = np.array([0, 1, 2], np.uint8)  # 2: missing
@@ -60,7 +60,7 @@ def _persons_for(  # noqa: PLR0913, PLR0917 - one step of the loop above
     examples: NDArray[np.int64],
     persons: Persons,
 ) -> NDArray[np.int64]:
-    """Count the persons who are compatible with some rows that miss the same columns."""
+    """Count the persons compatible with each of several rows that have the same columns missing."""
     pairs = [
         (*_matches(chunk, persons.rows[shown], [columns[j] for j in known], [sizes[j] for j in known]), shown)
         for shown, known in _against(chunk[0], missing, pattern, examples, persons)
@@ -75,7 +75,7 @@ def _persons_for(  # noqa: PLR0913, PLR0917 - one step of the loop above
 def _against(
     row: np.intp, missing: NDArray[np.bool_], pattern: NDArray[np.uint32], examples: NDArray[np.int64], persons: Persons
 ) -> Iterator[tuple[NDArray[np.intp], list[int]]]:
-    """Yield, for each pattern, who shows rows of it, and the columns that are known in these rows and in the row."""
+    """Yield, per missing-value pattern, the holders of its rows and the columns known in both patterns."""
     for other in examples:
         shown = np.flatnonzero(pattern[persons.rows] == pattern[other])
         yield shown, np.flatnonzero(~(missing[:, row] | missing[:, other])).tolist()

@@ -1,8 +1,8 @@
-"""Covering: which rows of sets hold given values.
+"""Covering: the rows of value sets that contain given values.
 
-A released row shows a set of values in each column: one value, an interval, anything. It covers somebody whose value
-is in the set in every column. For each person the rows are looked through that may do so in the column that leaves
-fewest.
+A released row has a set of values in each column: a single value, an interval, or all values. It covers a person whose
+values belong to its sets in every column. For each person, the candidates are the rows whose set contains the person's
+value in the most selective column.
 """
 
 import ctypes
@@ -19,15 +19,15 @@ from shoal.kernels.library import address
 from shoal.kernels.translation import Codes
 
 Ints = NDArray[np.int64]
-MOST = 10_000  # rows that are looked at to make room for one person
-_CHUNK = 1 << 24  # pairs of persons and rows that numpy looks at together
+MOST = 10_000  # rows visited at most in the search for an augmenting path
+_CHUNK = 1 << 24  # pairs of persons and rows per block in numpy
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sets:
-    """One column: row r shows set ``of_row[r]``; set s holds the values ``codes[starts[s] : starts[s + 1]]``.
+    """One column: row r has set ``of_row[r]``; set s contains the values ``codes[starts[s] : starts[s + 1]]``.
 
-    ``values``: how many different values there can be.
+    ``values``: the number of possible values.
     """
 
     of_row: NDArray[np.uint32]
@@ -37,11 +37,11 @@ class Sets:
 
     @property
     def number(self) -> int:
-        """How many sets there are."""
+        """The number of sets."""
         return len(self.starts) - 1
 
     def holds(self, codes: Codes) -> NDArray[np.bool_]:
-        """Tell for each of some values and each set whether it is in it."""
+        """Return a matrix of whether each value belongs to each set."""
         which, place = np.unique(codes, return_inverse=True)
         owner = np.repeat(np.arange(self.number), np.diff(self.starts))
         at = np.searchsorted(which, self.codes)
@@ -51,13 +51,13 @@ class Sets:
         return np.asarray(holds[place])
 
     def or_unknown(self) -> "Sets":
-        """Let one more value stand for whatever is not known: it is in every set."""
+        """Add a value that represents unknown values and belongs to every set."""
         codes = np.insert(self.codes, self.starts[1:], self.values).astype(np.uint32)
         return Sets(self.of_row, self.starts + np.arange(len(self.starts)), codes, self.values + 1)
 
 
 def _lists(keys: NDArray[np.integer[Any]], values: NDArray[np.integer[Any]], number: int) -> tuple[Ints, Any]:
-    """Return the values by key: those of key k are ``values[starts[k] : starts[k + 1]]``."""
+    """Return the values sorted by key: those of key k are ``values[starts[k] : starts[k + 1]]``."""
     order = np.argsort(keys, kind="stable")
     starts = np.searchsorted(keys[order], np.arange(number + 1))
     return np.ascontiguousarray(starts, np.int64), np.ascontiguousarray(values[order], np.uint32)
@@ -69,7 +69,7 @@ class _Column(ctypes.Structure):
 
 @dataclass(frozen=True, eq=False)
 class Covering:
-    """Rows of sets, and how many records each stands for.
+    """Rows of value sets, weighted by the number of records of each row.
 
     >>> import numpy as np
     >>> ages = Sets(np.array([0, 1], np.uint32), np.array([0, 2, 3]), np.array([0, 1, 1], np.uint32), 2)
@@ -88,9 +88,9 @@ class Covering:
     def counts(
         self, people: Sequence[Codes], values: NDArray[np.uint32] | None = None, number: int = 1
     ) -> NDArray[np.int64]:
-        """Count for each person the records that cover them; ``people[j]``: their values in column j.
+        """Count, per person, the records that cover them; ``people[j]``: the values of the persons in column j.
 
-        ``values``: what each row says besides, below ``number``: then records are counted for each of these.
+        ``values``: an additional value of each row, below ``number``. If given, records are counted per value.
         """
         self._check(people)
         targets = len(people[0])
@@ -107,7 +107,7 @@ class Covering:
         return counts_of[:, 0] if values is None else counts_of
 
     def covered(self, people: Sequence[Codes]) -> NDArray[np.int64]:
-        """Count for each row the people whom it covers."""
+        """Count, per row, the persons whom it covers."""
         self._check(people)
         covered, native = np.zeros(len(self.weights), np.int64), library.core()
         if not len(people[0]) or not len(self.weights):
@@ -121,7 +121,9 @@ class Covering:
         return covered
 
     def rows(self, people: Sequence[Codes]) -> tuple[Ints, NDArray[np.uint32]]:
-        """Return the rows that cover each person: those of person i are ``rows[ends[i - 1] : ends[i]]``, in any order.
+        """Return the rows that cover each person.
+
+        Those of person i are ``rows[ends[i - 1] : ends[i]]``, in any order.
 
         >>> import numpy as np
         >>> ages = Sets(np.array([0, 1], np.uint32), np.array([0, 2, 3]), np.array([0, 1, 1], np.uint32), 2)
@@ -152,9 +154,9 @@ class Covering:
         return ends, rows[: ends[-1]].copy()
 
     def best(self, people: Sequence[Codes], ranks: Ints) -> tuple[Ints, Ints]:
-        """Return for each person the highest rank of the rows that cover them, and how many records have it.
+        """Return, per person, the highest rank among the rows that cover them, and the number of records of that rank.
 
-        −1 and 0 for those whom no row covers. ``ranks``: of each row, from 0 on.
+        −1 and 0 for persons whom no row covers. ``ranks``: the non-negative rank of each row.
 
         >>> import numpy as np
         >>> ages = Sets(np.array([0, 1], np.uint32), np.array([0, 2, 3]), np.array([0, 1, 1], np.uint32), 2)
@@ -179,11 +181,11 @@ class Covering:
         return best, counts
 
     def assigned(self, people: Sequence[Codes], ranks: Ints, most: int = MOST) -> Ints:
-        """Give each person a row that covers them, and each row to as many people as it has records; −1: none is left.
+        """Assign to each person a row that covers them, each row at most once per record; −1 if none is left.
 
-        Those whom fewest records cover come first, and take the row with the highest rank. For who gets none others
-        make room, if a way to do so is found among ``most`` rows: if these are enough, nobody goes without who need not
-        (Kuhn 1955).
+        Persons covered by the fewest records come first and take the row with the highest rank. For each person left
+        without a row, an augmenting path over at most ``most`` rows is sought, along which others change their rows
+        (Kuhn 1955). If the limit is never reached, the number of assigned persons is maximal.
 
         >>> import numpy as np
         >>> ages = Sets(np.array([0, 1], np.uint32), np.array([0, 2, 3]), np.array([0, 1, 1], np.uint32), 2)
@@ -205,14 +207,14 @@ class Covering:
         return hands[1]
 
     def _check(self, people: Sequence[Codes]) -> None:
-        """Refuse codes of another dictionary: the core would look them up beyond its lists."""
+        """Reject codes outside the dictionary, which the C core would look up beyond the ends of its lists."""
         for column, codes in zip(self.columns, people, strict=True):
             if len(codes) and int(codes.max()) >= column.values:
                 raise ValueError("a person has a value that the rows do not know")
 
     @cached_property
     def _indexes(self) -> list[tuple[NDArray[Any], ...]]:
-        """For each column: the set of each row, the sets with each value, the rows with each set."""
+        """Per column: the set of each row, the sets that contain each value, and the rows with each set."""
         indexes: list[tuple[NDArray[Any], ...]] = []
         for column in self.columns:
             owner = np.repeat(np.arange(column.number), np.diff(column.starts))
@@ -222,7 +224,7 @@ class Covering:
         return indexes
 
     def _given(self, people: Sequence[Codes]) -> tuple[tuple[Any, ...], Any]:
-        """Return what the core is told first, and what must be kept as long as it works: room to mark sets in."""
+        """Return the first arguments of the C functions, and the buffers that must be kept alive during the call."""
         columns = (_Column * len(self.columns))(
             *(_Column(*(address(part) for part in parts)) for parts in self._indexes)
         )
@@ -241,7 +243,7 @@ class Covering:
             np.add.at(numbers[part], (target, values[row]), self.weights[row])
 
     def _looked_at(self, people: Sequence[Codes]) -> Iterator[tuple[slice, NDArray[np.bool_]]]:
-        """Yield for some people at a time which rows cover them."""
+        """Yield, for one block of persons at a time, a matrix of the rows that cover each person."""
         together = max(_CHUNK // len(self.weights), 1)
         for begin in range(0, len(people[0]), together):
             part = slice(begin, begin + together)
@@ -252,13 +254,13 @@ class Covering:
 
 
 def _at(*parts: Sequence[NDArray[np.uint32]]) -> list[Any]:
-    """Return where arrays are, and keep these addresses as long as they are used."""
+    """Return arrays of the addresses of arrays."""
     return [(ctypes.c_void_p * len(arrays))(*(address(array) for array in arrays)) for arrays in parts]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Assignment:
-    """The twin of the core: who has which row. ``holders[row]``: who has it, the last one first."""
+    """Assignment of rows to persons in Python. ``holders[row]``: the persons assigned to a row, the latest first."""
 
     covering: Covering
     people: Sequence[Codes]
@@ -269,7 +271,7 @@ class _Assignment:
     dead: set[int] = field(default_factory=set)
 
     def of(self, order: Ints, ranks: Ints) -> Ints:
-        """Give out rows, and then make room."""
+        """Assign rows greedily, then along augmenting paths."""
         for person in order.tolist():
             rows = np.sort([row for row in self._rows(person) if self.left[row]]).astype(np.int64)
             if len(rows):
@@ -284,7 +286,7 @@ class _Assignment:
         return taken
 
     def _rows(self, person: int) -> list[int]:
-        """Return the rows that cover a person, in the order of the core: by the sets of the narrowest column."""
+        """Return the rows that cover a person in the order of the C core: by the sets of the most selective column."""
         mine = [codes[[person]] for codes in self.people]
         may = [column.holds(code)[0][column.of_row] for column, code in zip(self.covering.columns, mine, strict=True)]
         first = self.covering.columns[int(np.argmin([np.count_nonzero(possible) for possible in may]))].of_row
@@ -298,7 +300,7 @@ class _Assignment:
         self.holders.setdefault(row, []).insert(0, person)
 
     def _free_one(self, person: int) -> None:
-        """Look from row to row, and from holder to holder, for one that can be taken yet."""
+        """Search breadth-first, from rows to their holders, for a row that is still available."""
         by: dict[int, int] = {}
         queue: list[int] = []
         waiting, at = [person], 0
@@ -314,13 +316,13 @@ class _Assignment:
                     if len(queue) == self.most:
                         return
                     queue.append(row)
-            if at == len(queue):  # all that can be reached is taken, and will be
+            if at == len(queue):  # all reachable rows are taken, and will remain so
                 self.dead.update(queue)
                 return
             waiting, at = list(self.holders.get(queue[at], [])), at + 1
 
     def _pass_on(self, person: int, row: int, by: dict[int, int]) -> None:
-        """Give a row to who could take it, the row that this frees to the next, and so on to the first."""
+        """Reassign rows along an augmenting path: each person on it takes the row that the previous one releases."""
         self.left[row] -= 1
         who = -1
         while who != person:

@@ -1,4 +1,4 @@
-"""Cuts: rows are divided into parts, and parts are cut in two at the median of a column."""
+"""Cuts: partitions of rows, whose parts are cut in two at the median of a column."""
 
 import ctypes
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class _Parts(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spans:
-    """What parts span: from place ``low[p, j]`` to ``high[p, j]`` in column j; ``sizes``: their persons."""
+    """Ranges of parts: from place ``low[p, j]`` to ``high[p, j]`` in column j; ``sizes``: their numbers of persons."""
 
     low: Ids
     high: Ids
@@ -32,7 +32,7 @@ class Spans:
 
 
 class Parts:
-    """Rows in an order in which those of a part are neighbours. ``places[r, j]``: where row r lies in column j.
+    """Rows in an order in which those of a part are adjacent. ``places[r, j]``: the place of row r in column j.
 
     >>> import numpy as np
     >>> parts = Parts(np.array([[3], [1], [2], [1]], np.uint32), np.array([1, 1, 1, 2], np.uint32))
@@ -52,7 +52,7 @@ class Parts:
         self._told = _Parts(address(self.places), places.shape[1], *pointers)
 
     def spans(self, starts: Ints, ends: Ints) -> Spans:
-        """Return what parts span; none is empty."""
+        """Return the ranges of parts, none of which may be empty."""
         low, high = (np.empty((len(starts), self.places.shape[1]), np.uint32) for _ in range(2))
         sizes, native = np.empty(len(starts), np.uint64), library.core()
         if native is None:
@@ -82,11 +82,11 @@ class Parts:
         *,
         relaxed: bool = False,
     ) -> tuple[Ints, NDArray[np.uint64]]:
-        """Cut each part in two, in the column that is named for it, as near to the median as can be.
+        """Cut each part in two in the column given for it, as close to the median as possible.
 
-        ``groups[at[p] + place]``, ascending: rows of one group stay together unless the cut is ``relaxed``. Returns
-        where the second half of each part begins, or where the part does if it cannot be cut; and how many persons are
-        in the first.
+        ``groups[at[p] + place]``, ascending: rows of one group stay together unless the cut is ``relaxed``. Returns the
+        start of the second half of each part, or that of the part itself if it cannot be cut; and the number of persons
+        in the first half.
         """
         middles, left, native = starts.copy(), np.zeros(len(starts), np.uint64), library.core()
         if native is None:
@@ -105,13 +105,13 @@ class Parts:
         return middles, left
 
     def rows(self, starts: Ints, ends: Ints) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the rows of some parts, one part after another, and where each part begins among them."""
+        """Return the rows of several parts, concatenated, and the start of each part among them."""
         lengths = ends - starts
         begins = np.concatenate([[0], np.cumsum(lengths)])[:-1]
         at = np.arange(int(lengths.sum())) + np.repeat(starts - begins, lengths)
         return self.order[at].astype(np.intp), begins.astype(np.intp)
 
-    def _cut_numpy(  # noqa: PLR0913, PLR0917 - the twin of a function of the core
+    def _cut_numpy(  # noqa: PLR0913, PLR0917 - mirrors a function of the C core
         self,
         starts: Ints,
         ends: Ints,
@@ -135,7 +135,7 @@ class Parts:
         whole = sizes.astype(np.int64)[part]
         may = np.ones(len(rows), bool) if relaxed else ends_group & (reached < whole)
         distance = np.where(may, np.abs(2 * reached - whole), np.iinfo(np.int64).max)
-        if relaxed:  # the first row with which half is reached
+        if relaxed:  # only from the first row that reaches half of the persons
             distance = np.where(2 * reached >= whole, distance, np.iinfo(np.int64).max)
         for place, (start, end) in enumerate(zip(begins, begins + (ends - starts), strict=True)):
             best = int(np.argmin(distance[start:end]))

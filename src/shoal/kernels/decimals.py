@@ -1,4 +1,4 @@
-"""Decimals: numbers written out in digits, and whether a double holds all of these."""
+"""Decimals: numbers in decimal notation, and whether a double represents all their digits."""
 
 from dataclasses import dataclass
 
@@ -19,14 +19,17 @@ _TENS = np.array([10**places for places in range(_PLACES + 1)], np.uint64)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decimals:
-    """The doubles nearest to decimals; ``faithful`` where a double, rounded to as many places, is the decimal again."""
+    """The doubles nearest to decimals.
+
+    ``faithful``: whether the double, rounded to the same number of decimal places, equals the decimal.
+    """
 
     doubles: NDArray[np.float64]
     faithful: NDArray[np.bool_]
 
 
 def decimals(values: pa.LargeStringArray) -> Decimals | None:
-    """Read texts as decimals; None if one is written otherwise, or has more than 17 digits that count.
+    """Parse texts as decimals; None if any has a different notation or more than 17 significant digits.
 
     >>> import pyarrow as pa
     >>> read = decimals(pa.array(["-12.50", "64.00000000000001", "64.00000000000002"], pa.large_string()))
@@ -63,7 +66,7 @@ def _decimals_numpy(values: pa.LargeStringArray) -> Decimals | None:
 
 
 def _faithful(digits: NDArray[np.int64], places: NDArray[np.int64], doubles: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Tell where ``|m·10^p − d·2^s| < 2^s / 2``, in integers of any size; the double is ``m·2^-s``."""
+    """Return where ``|m·10^p − d·2^s| < 2^s / 2``, in integers of arbitrary size; the double is ``m·2^-s``."""
     fraction, exponent = np.frexp(doubles)
     mantissa, scale = (fraction * 2.0**53).astype(np.int64), 53 - exponent.astype(np.int64)
     within = (places > 0) & (scale > 0)

@@ -1,4 +1,4 @@
-"""Grouping: rows with equal codes get the same id; ids ascend with the codes, so row order does not matter."""
+"""Grouping: rows with equal codes receive the same id; ids ascend with the codes, independently of the row order."""
 
 import ctypes
 from collections.abc import Sequence
@@ -15,15 +15,15 @@ from shoal.kernels.ordering import order
 from shoal.kernels.packing import KEY_SPACE, fitting, pack
 from shoal.kernels.translation import Codes, translate
 
-# Up to this many possible keys (or twice as many as there are rows) a table addressed by the key beats hashing.
+# Up to this number of possible keys (or twice the number of rows), direct addressing is faster than hashing.
 DIRECT_SPACE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Groups:
-    """Rows sorted into groups.
+    """Groups of rows.
 
-    ``ids[i]``: the group of row i. ``counts[g]``: its size. ``first[g]``: its first row.
+    ``ids[i]``: the group of row i. ``counts[g]``: the size of group g. ``first[g]``: the first row of group g.
     """
 
     ids: NDArray[np.uint32]
@@ -35,7 +35,7 @@ class Groups:
 
     @property
     def ordinals(self) -> NDArray[np.uint64]:
-        """For each row, how many of its group come before it.
+        """Per row, the number of rows of the same group before it.
 
         >>> import numpy as np
         >>> group(np.array([9, 4, 9, 9], np.uint64)).ordinals.tolist()
@@ -47,7 +47,7 @@ class Groups:
 
 
 def each_times(counts: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Return the numbers below each count, one after the other.
+    """Return the numbers from 0 to each count, exclusive, concatenated.
 
     >>> import numpy as np
     >>> each_times(np.array([2, 3])).tolist()
@@ -58,7 +58,7 @@ def each_times(counts: NDArray[np.int64]) -> NDArray[np.uint64]:
 
 
 def group(keys: NDArray[np.uint64], space: int = KEY_SPACE) -> Groups:
-    """Group equal keys; all keys are below ``space``. Groups are in ascending order of their key.
+    """Group equal keys, which are all below ``space``. Groups are in ascending order of their keys.
 
     >>> import numpy as np
     >>> groups = group(np.array([9, 4, 9, 9], np.uint64))
@@ -80,10 +80,10 @@ def group(keys: NDArray[np.uint64], space: int = KEY_SPACE) -> Groups:
 
 
 def group_rows(columns: Sequence[Codes], sizes: Sequence[int], rows: int) -> Groups:
-    """Group equal rows of codes, in lexicographic order; column j holds codes below ``sizes[j]``.
+    """Group equal rows of codes in lexicographic order; column j contains codes below ``sizes[j]``.
 
-    Keys wider than 64 bits are refined: what fits is grouped first, and its ids stand for it from there on.
-    With no column all rows are one group.
+    Keys wider than 64 bits are refined: the columns that fit are grouped first, and their group ids replace them in the
+    next key. Without columns, all rows form one group.
 
     >>> import numpy as np
     >>> sex, age = np.array([0, 1, 0], np.uint8), np.array([40, 31, 40], np.uint8)
@@ -95,7 +95,7 @@ def group_rows(columns: Sequence[Codes], sizes: Sequence[int], rows: int) -> Gro
         columns, sizes = [np.zeros(rows, np.uint8)], [1]
     done, space = fitting(sizes, 0)
     groups = group(pack(columns[:done], sizes[:done]), space)
-    while done < len(columns) and len(groups) < rows:  # where all rows differ already, no column changes that
+    while done < len(columns) and len(groups) < rows:  # once all rows differ, further columns change nothing
         end, space = fitting(sizes, done, max(len(groups), 1))
         start = groups.ids.astype(np.uint64)
         groups = group(pack(columns[done:end], sizes[done:end], start), space)
@@ -104,7 +104,7 @@ def group_rows(columns: Sequence[Codes], sizes: Sequence[int], rows: int) -> Gro
 
 
 def changes(columns: Sequence[NDArray[Any]], rows: int) -> NDArray[np.bool_]:
-    """Tell which rows differ from the one before in any of some columns; the first row does not.
+    """Return a mask of the rows that differ from the previous row in any column; False for the first row.
 
     >>> import numpy as np
     >>> changes([np.array([1, 1, 2]), np.array([5, 6, 6])], 3).tolist()

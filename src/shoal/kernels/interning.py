@@ -1,6 +1,6 @@
-"""Interning: values become codes 1, 2, 3, … in order of first appearance; 0 stands for missing.
+"""Interning: values are mapped to codes 1, 2, 3, … in order of first appearance; 0 represents missing values.
 
-An interner is fed block by block, so a file is encoded while it is read and never held as text.
+An interner processes blocks, so a file is encoded while it is read and never held in memory as text.
 """
 
 import ctypes
@@ -16,18 +16,21 @@ from shoal.kernels.cells import CellTexts, Pointers
 from shoal.kernels.library import address
 
 _Item = TypeVar("_Item", bound=np.generic)
-_FEWEST_SLOTS, _SLOTS_AT_ONCE = 1 << 12, 1 << 17  # of keys: more only when they are needed
+_FEWEST_SLOTS, _SLOTS_AT_ONCE = 1 << 12, 1 << 17  # initial slots for keys: minimum and maximum
 
 
 class TextInterner(Protocol):
-    """Text in blocks in, codes out; knows the entries so far."""
+    """Maps blocks of text to codes, and holds the entries so far."""
 
     def add(self, cells: CellTexts) -> NDArray[np.uint32]:
-        """Return a code for each cell of a block."""
+        """Return the code of each cell of a block."""
         ...
 
     def append(self, cells: CellTexts) -> NDArray[np.uint32]:
-        """Make every cell an entry of its own, for values that practically never repeat; then no more are added."""
+        """Make every cell a separate entry, for values that hardly ever repeat.
+
+        ``add`` must not be called afterwards.
+        """
         ...
 
     def __len__(self) -> int:
@@ -35,7 +38,7 @@ class TextInterner(Protocol):
         ...
 
     def values(self) -> pa.LargeStringArray:
-        """Return the entries, the first of which has code 1; they hold until more is added."""
+        """Return the entries, the first of which has code 1; they are valid until more are added."""
         ...
 
 
@@ -56,7 +59,7 @@ def text_interner() -> TextInterner:
 
 
 class _PythonInterner:
-    """The twin: Arrow reduces each block to its distinct values, a dict joins the blocks."""
+    """The Python implementation: Arrow reduces each block to its distinct values, a dict merges the blocks."""
 
     def __init__(self) -> None:
         self._codes: dict[str, int] = {}
@@ -84,12 +87,12 @@ class _PythonInterner:
 
 
 class _NativeInterner:
-    """The C kernels over buffers that numpy owns and that grow when they are full."""
+    """The C kernels with buffers owned by numpy, which grow when they are full."""
 
     def __init__(self, native: ctypes.CDLL) -> None:
         self._native = native
         self._slots = np.zeros(1 << 10, np.uint64)
-        self._ends = np.zeros((1 << 9) + 1, np.int64)  # one more than the slots may hold
+        self._ends = np.zeros((1 << 9) + 1, np.int64)  # one more than the maximum number of entries
         self._text = np.empty(1 << 12, np.uint8)
         self._used = np.zeros(2, np.int64)
 
@@ -142,7 +145,7 @@ class _NativeInterner:
         return taken
 
     def _grow(self, length: int) -> None:
-        """Make room for a value of this length, which did not fit."""
+        """Enlarge the buffers for a value of the given length that did not fit."""
         count, used = (int(n) for n in self._used)
         if used + length > len(self._text):
             self._text = _enlarged(self._text, max(used + length, 2 * len(self._text)), used)
@@ -173,23 +176,23 @@ def _enlarged(array: NDArray[_Item], size: int, used: int) -> NDArray[_Item]:
 
 
 class KeyInterner(Protocol):
-    """Keys in blocks in, codes from 1 out; knows the different keys so far."""
+    """Maps blocks of keys to codes from 1, and holds the distinct keys so far."""
 
     def add(self, keys: NDArray[np.uint64]) -> NDArray[np.uint32]:
-        """Return a code for each key of a block."""
+        """Return the code of each key of a block."""
         ...
 
     def __len__(self) -> int:
-        """Return the number of different keys so far."""
+        """Return the number of distinct keys so far."""
         ...
 
     def keys(self) -> NDArray[np.uint64]:
-        """Return the different keys in order of first appearance."""
+        """Return the distinct keys in order of first appearance."""
         ...
 
 
 def key_interner(expected: int = 0) -> KeyInterner:
-    """Return an empty interner of keys, with room for as many as are expected, within reason.
+    """Return an empty interner of keys, with capacity for the expected number of keys up to a limit.
 
     >>> import numpy as np
     >>> interner = key_interner()
@@ -203,7 +206,7 @@ def key_interner(expected: int = 0) -> KeyInterner:
 
 
 def intern_keys(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
-    """Return a code from 1 for each key, and the distinct keys in order of first appearance.
+    """Return the code of each key, from 1, and the distinct keys in order of first appearance.
 
     >>> import numpy as np
     >>> codes, distinct = intern_keys(np.array([7, 3, 7], np.uint64))
@@ -215,7 +218,7 @@ def intern_keys(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[n
 
 
 class _NumpyKeys:
-    """The twin: numpy reduces each block to its distinct keys, a dict joins the blocks."""
+    """The numpy implementation: each block is reduced to its distinct keys, a dict merges the blocks."""
 
     def __init__(self) -> None:
         self._codes: dict[int, int] = {}
@@ -235,7 +238,7 @@ class _NumpyKeys:
 
 
 class _NativeKeys:
-    """The C kernel over buffers that numpy owns and that grow when they are full."""
+    """The C kernel with buffers owned by numpy, which grow when they are full."""
 
     def __init__(self, native: ctypes.CDLL, expected: int) -> None:
         self._native = native

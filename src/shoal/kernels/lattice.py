@@ -1,9 +1,9 @@
-"""All schemes of a lattice, by roll-up: the classes of a scheme are made of those of a scheme that is one level finer.
+"""All schemes of a lattice, by roll-up: the classes of a scheme are formed from those of a scheme one level lower.
 
-A scheme puts every column on a level of its hierarchy. Rows are keys of bit fields, one for each column, in ascending
-order. Nodes are numbered such that they ascend where the nodes below them do. So a coarser last column keeps the order,
-a coarser other one mixes only rows that agree in the columns before it, and one pass forms the classes on all levels
-of the last column.
+A scheme assigns to every column a level of its hierarchy. Rows are keys of bit fields, one field per column, in
+ascending order. Nodes are numbered so that their order follows the order of the nodes below them. Generalising the last
+column therefore preserves the order of the rows, generalising another column permutes only rows that agree in the
+columns before it, and a single pass forms the classes on all levels of the last column.
 """
 
 from collections.abc import Sequence
@@ -29,11 +29,12 @@ Totals: TypeAlias = tuple[tuple[NDArray[np.uint32], ...], ...]
 
 @dataclass(frozen=True, eq=False)
 class Lattice:
-    """The schemes of some columns. ``steps[j][l][node]``: the node on level l + 1 of a node of column j on level l.
+    """The schemes of several columns.
 
-    ``sizes[j][l]``: how many nodes there are. ``values``: how many sensitive values there are, 0 if none is looked at.
-    ``offsets``: where the nodes of each column begin, if those of all stand side by side; at the end, their number.
-    Schemes are numbered; those that differ in the last column are neighbours.
+    ``steps[j][l][node]``: the parent, on level l + 1, of a node of column j on level l. ``sizes[j][l]``: the number of
+    nodes of column j on level l. ``values``: the number of sensitive values, 0 if there is no sensitive column.
+    ``offsets``: the first node of each column if the nodes of all columns are concatenated, followed by the total
+    number of nodes. Schemes are numbered; those that differ only in the last column are adjacent.
     """
 
     steps: tuple[tuple[NDArray[np.uint32], ...], ...]
@@ -43,48 +44,48 @@ class Lattice:
 
     def __post_init__(self) -> None:
         ends = np.cumsum([sizes[0] for sizes in self.sizes])
-        object.__setattr__(self, "offsets", np.concatenate([[0], ends]))  # now: threads share the place where it lies
+        object.__setattr__(self, "offsets", np.concatenate([[0], ends]))  # eager: threads share its address
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
-        """How many levels each column has."""
+        """The number of levels per column."""
         return tuple(len(sizes) for sizes in self.sizes)
 
     @property
     def schemes(self) -> int:
-        """How many schemes there are."""
+        """The number of schemes."""
         return prod(self.shape)
 
     @cached_property
     def bits(self) -> tuple[int, ...]:
-        """How many bits the field of each column takes and, at the end, that of the sensitive value, if any."""
+        """The width in bits of the field of each column, followed by that of the sensitive value (0 without one)."""
         fields = [sizes[0] - 1 for sizes in self.sizes]
         return tuple(most.bit_length() for most in [*fields, max(self.values - 1, min(self.values, 1))])
 
     @cached_property
     def shifts(self) -> tuple[int, ...]:
-        """Where the field of each column begins."""
+        """The position of the lowest bit of the field of each column."""
         return tuple(sum(self.bits[column + 1 :]) for column in range(len(self.sizes)))
 
     @property
     def fits(self) -> bool:
-        """Whether a row is one key, and the core has room for the columns and levels."""
+        """Whether a row fits into one key, and columns and levels are within the limits of the C core."""
         few = len(self.sizes) <= MOST_COLUMNS and max(self.shape) <= MOST_LEVELS
         return sum(self.bits) <= MOST_BITS and few
 
     @property
     def width(self) -> int:
-        """How many nodes all columns have on their lowest level."""
+        """The total number of nodes of all columns on their lowest levels."""
         return int(self.offsets[-1])
 
     def levels(self, schemes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the level of each column in each of some schemes."""
+        """Return the level of each column in each scheme."""
         levels: NDArray[np.int64] = schemes[:, None] // self._strides % np.array(self.shape)
         return levels
 
     @cached_property
     def _strides(self) -> NDArray[np.int64]:
-        """By how much the number of a scheme grows with the level of each column."""
+        """The increment of a scheme's number per level of each column."""
         return np.cumprod([1, *self.shape[:0:-1]])[::-1]
 
     def rows(
@@ -95,9 +96,9 @@ class Lattice:
         values: Codes | None = None,
         chosen: NDArray[np.bool_] | None = None,
     ) -> Rows:
-        """Return the rows of a table whose columns hold nodes of the lowest level, sorted, equal ones put together.
+        """Return the sorted distinct rows of a table whose columns contain nodes of the lowest level.
 
-        ``chosen``: which ones, if not all.
+        ``chosen``: a mask of the rows to include; all by default.
         """
         read = list(columns) if values is None else [*columns, values]
         keys = pack(read, [1 << bits for bits in self.bits[: len(read)]])
@@ -113,20 +114,20 @@ class Lattice:
         return rows
 
     def fields(self, keys: NDArray[np.uint64]) -> list[NDArray[np.uint64]]:
-        """Return the node of each column in some keys."""
+        """Return, per column, the node in each key."""
         return [
             (keys >> np.uint64(shift)) & np.uint64((1 << bits) - 1)
             for shift, bits in zip(self.shifts, self.bits, strict=False)
         ]
 
     def totals(self, rows: Rows) -> Totals:
-        """Return how many records have each node of each column on each level."""
+        """Return the number of records of each node, per column and level."""
         records = rows["records"].astype(np.float64)
         fields = zip(self.fields(rows["key"]), self.sizes, strict=True)
         return self.raised([np.bincount(nodes.view(np.int64), records, sizes[0]) for nodes, sizes in fields])
 
     def raised(self, lowest: Sequence[NDArray[Any]]) -> Totals:
-        """Return the same, given the records of each node of each column on its lowest level."""
+        """Return the number of records of each node, per column and level, given those of the lowest levels."""
         raised = []
         for counts, steps, sizes in zip(lowest, self.steps, self.sizes, strict=True):
             levels = [counts]
@@ -138,11 +139,11 @@ class Lattice:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tallies:
-    """Counts of the classes of some schemes, sorted into bands by their size.
+    """Counts of the classes of several schemes, in bands of class size.
 
-    ``figures[i, b]``: of scheme ``schemes[i]`` and band b, one number for each of ``FIGURES``; ``squares``: Σ of the
-    squared sizes in records. ``marginals[i, b, node]``: how many records
-    of band b have a node; not for the last band, which has the rest.
+    ``figures[i, b]``: the numbers named in ``FIGURES`` for scheme ``schemes[i]`` and band b; ``squares`` is the sum of
+    the squared class sizes in records. ``marginals[i, b, node]``: the number of records of band b in a node, for all
+    bands but the last.
     """
 
     schemes: NDArray[np.int64]
@@ -152,10 +153,10 @@ class Tallies:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassListing:
-    """The classes of some schemes, one after another: class c is one of scheme ``schemes[of_class[c]]``.
+    """The classes of several schemes, concatenated: class c belongs to scheme ``schemes[of_class[c]]``.
 
-    ``keys[c]``: its nodes. ``sizes``: in persons. The sensitive values in class c are
-    ``codes[starts[c] : starts[c + 1]]``, ascending, each with a count.
+    ``keys[c]``: the nodes of class c. ``sizes``: the class sizes in persons. The sensitive values in class c are
+    ``codes[starts[c] : starts[c + 1]]``, in ascending order, each with its count.
     """
 
     schemes: NDArray[np.int64]
@@ -169,7 +170,7 @@ class ClassListing:
 
     @classmethod
     def joined(cls, parts: Sequence["ClassListing"]) -> "ClassListing":
-        """Put listings of different schemes together."""
+        """Concatenate the listings of different schemes."""
         if len(parts) == 1:
             return parts[0]
         schemes = np.cumsum([0, *(len(part.schemes) for part in parts)])

@@ -1,4 +1,4 @@
-"""The layers of a lattice: schemes of one height, and the way from one layer to the next finer one."""
+"""The layers of a lattice, which contain the schemes of equal height, and the step to the layer below."""
 
 import ctypes
 from collections.abc import Sequence
@@ -20,10 +20,10 @@ class _Layer(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layer:
-    """Schemes of one height, ascending, and what is known about them and all that are finer.
+    """Schemes of equal height in ascending order, with lower bounds for each scheme and all more specific ones.
 
-    ``levels[i, j]``: of column j in scheme i. ``at_least``: how many persons must be suppressed. ``extra[i, j]``: what
-    suppression adds to column j.
+    ``levels[i, j]``: the level of column j in scheme i. ``at_least``: the minimum number of persons to suppress.
+    ``extra[i, j]``: the minimum cost that suppression adds to column j.
 
     >>> layer, finer = Layer.top([2, 3]).below([2, 3])
     >>> layer.levels.tolist(), finer.tolist()
@@ -40,20 +40,20 @@ class Layer:
 
     @classmethod
     def top(cls, shape: Sequence[int]) -> "Layer":
-        """Begin with the coarsest scheme of columns that have so many levels."""
+        """Create the layer of the most generalised scheme; ``shape``: the number of levels per column."""
         levels = np.array([shape], np.int64) - 1
         return cls(np.array([prod(shape) - 1]), levels, np.zeros(1, np.int64), np.zeros(levels.shape))
 
     def only(self, open_: NDArray[np.bool_]) -> "Layer":
-        """Leave schemes out, and with them all below."""
+        """Keep the open schemes, and thereby discard the others with all schemes below them."""
         if open_.all():
             return self
         return Layer(self.schemes[open_], self.levels[open_], self.at_least[open_], self.extra[open_])
 
     def below(self, shape: Sequence[int]) -> tuple["Layer", Ints]:
-        """Return the schemes that are one level finer in one column, if no scheme right above was left out.
+        """Return the schemes one level lower in one column, provided that all schemes directly above them are here.
 
-        Also for each scheme here and each column which of these it is if that column is finer; −1: none.
+        Also return, per scheme and column, the place of the scheme one level lower in that column; −1 if there is none.
         """
         strides = np.cumprod([1, *shape[:0:-1]])[::-1]
         native = library.core()

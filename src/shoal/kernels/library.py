@@ -1,7 +1,7 @@
-"""Loading of the C core, and the choice between it and the numpy twins.
+"""Loading of the C core, and the choice between the C core and the numpy implementation.
 
-``SHOAL_KERNELS=numpy`` forces the twins, ``SHOAL_KERNELS=c`` refuses to run without the core; by default the core
-is used where it is there and fits its source.
+``SHOAL_KERNELS=numpy`` forces numpy, ``SHOAL_KERNELS=c`` requires the C core. By default, the C core is used if it is
+installed and matches its sources.
 """
 
 import ctypes
@@ -81,12 +81,12 @@ _SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
 
 
 def digest(sources: Path) -> str:
-    """Return the hash of all sources in a folder."""
+    """Return the hash of all source files in a folder."""
     return hashlib.sha256(b"".join(source.read_bytes() for source in sorted(sources.iterdir()))).hexdigest()
 
 
 def load(path: Path, sources: Path) -> ctypes.CDLL | None:
-    """Return the library at ``path``, or None if it is not there, not loadable or not made from ``sources``."""
+    """Return the library at ``path``, or None if it is missing, cannot be loaded, or was not built from ``sources``."""
     if not path.exists():
         return None
     try:
@@ -109,11 +109,11 @@ def load(path: Path, sources: Path) -> ctypes.CDLL | None:
 
 
 class NotInstalledError(ShoalError):
-    """The C core is asked for, and there is none."""
+    """The C core is required but not installed."""
 
 
 class _Selection:
-    """Which kernels are in use. The library is loaded once, when it is first asked for."""
+    """The choice of kernels. The library is loaded on first use."""
 
     def __init__(self, choice: str) -> None:
         self.choice = choice
@@ -134,7 +134,10 @@ class _Selection:
 
 
 def _library_path() -> Path:
-    """Return the library's place; another build of the same source (a sanitizer's) can be named instead."""
+    """Return the path of the library.
+
+    ``SHOAL_KERNELS_LIBRARY`` overrides it with another build of the same sources, such as a sanitizer build.
+    """
     return Path(os.environ.get("SHOAL_KERNELS_LIBRARY", _HERE / f"_core{_SUFFIX}"))
 
 
@@ -142,14 +145,14 @@ _selection = _Selection(os.environ.get("SHOAL_KERNELS", "auto"))
 
 
 def core() -> ctypes.CDLL | None:
-    """Return the C core, or None where the numpy twins are to be used."""
+    """Return the C core, or None if the numpy implementation is to be used."""
     return _selection.library()
 
 
 def address(array: NDArray[Any]) -> int:
-    """Return where an array lies that the core is to read or fill; one whose items are not side by side is refused.
+    """Return the address of an array that the C core reads or writes; the array must be contiguous.
 
-    Arrow tells it in a quarter of the time that numpy takes.
+    The address comes from Arrow, which takes a quarter of the time that numpy takes.
 
     >>> import numpy as np
     >>> numbers = np.arange(6)
@@ -165,7 +168,7 @@ def address(array: NDArray[Any]) -> int:
 
 @contextmanager
 def using(choice: Choice) -> Iterator[None]:
-    """Switch kernels for a while, as the tests do."""
+    """Switch the kernels temporarily, as the tests do."""
     before, _selection.choice = _selection.choice, choice
     try:
         yield

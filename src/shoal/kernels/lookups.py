@@ -1,4 +1,4 @@
-"""Lookups: sums over columns of what tables say, for all pairs of some things and rows."""
+"""Lookups: sums of table entries over columns, for all pairs of items and rows."""
 
 import ctypes
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ Near = NDArray[np.float32]
 def summed(
     tables: Sequence[Near], lines: Sequence[NDArray[np.integer[Any]]], nodes: Sequence[NDArray[np.uint32]]
 ) -> Near:
-    """Return for thing i and row r the sum over all columns j of ``tables[j][lines[j][i], nodes[j][r]]``.
+    """Return, for item i and row r, the sum over all columns j of ``tables[j][lines[j][i], nodes[j][r]]``.
 
     >>> import numpy as np
     >>> apart = np.array([[0, 1], [1, 0]], np.float32)
@@ -41,9 +41,9 @@ def nearest(
     nodes: Sequence[NDArray[np.uint32]],
     close: float,
 ) -> tuple[Near, NDArray[np.int64], NDArray[np.uint32]]:
-    """Return the least of these sums for each thing, and the rows that exceed it by at most ``close``.
+    """Return, per item, the smallest of the sums of :func:`summed`, and the rows that exceed it by at most ``close``.
 
-    Those of thing i are ``rows[ends[i - 1] : ends[i]]``; there must be a row.
+    Those of item i are ``rows[ends[i - 1] : ends[i]]``; there must be at least one row.
 
     >>> import numpy as np
     >>> apart = np.array([[0, 1], [1, 0]], np.float32)
@@ -71,7 +71,7 @@ def nearest(
 def _given(
     tables: Sequence[Near], lines: Sequence[NDArray[np.integer[Any]]], nodes: Sequence[NDArray[np.uint32]]
 ) -> tuple[tuple[Any, ...], Any]:
-    """Return what the core is told first, and what must be kept as long as it works."""
+    """Return the first arguments of the C functions, and the buffers that must be kept alive during the call."""
     flat = [np.ascontiguousarray(table, np.float32) for table in tables]
     which = [np.ascontiguousarray(line, np.uint32) for line in lines]
     shown = [np.ascontiguousarray(node, np.uint32) for node in nodes]

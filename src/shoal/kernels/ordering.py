@@ -1,4 +1,4 @@
-"""The order of keys: ascending, digit by digit, which takes time in proportion to their number."""
+"""Ascending order of keys by radix sort, in time proportional to their number."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +8,7 @@ from shoal.kernels.library import address
 
 
 def order(keys: NDArray[np.uint64]) -> NDArray[np.uint32]:
-    """Return which key comes first in ascending order, which one next, and so on; equal ones stay in their order.
+    """Return the permutation that sorts the keys in ascending order; the order of equal keys is preserved.
 
     >>> import numpy as np
     >>> order(np.array([9, 4, 9, 1], np.uint64)).tolist()

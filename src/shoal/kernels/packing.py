@@ -1,8 +1,8 @@
-"""Packing: the codes of several columns become one key of 64 bits, most significant column first.
+"""Packing: the codes of several columns form one key of 64 bits, with the first column most significant.
 
     key = (…(c₀ · r₁ + c₁) · r₂ + c₂ …)        0 ≤ cⱼ < rⱼ
 
-Keys compare as the rows do, column by column.
+Keys have the lexicographic order of the rows.
 """
 
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ KEY_SPACE = 1 << 64
 
 
 def fitting(sizes: Sequence[int], begin: int, space: int = 1) -> tuple[int, int]:
-    """Return how far the columns from ``begin`` fit into one key, and how many keys there can be.
+    """Return the end of the columns from ``begin`` that fit into one key, and the number of possible keys.
 
-    ``space``: how many there are before the first of them.
+    ``space``: the number of possible keys of the part that precedes these columns.
 
     >>> fitting([1 << 40, 1 << 24, 2], 0) == (2, 1 << 64)
     True
@@ -33,7 +33,7 @@ def fitting(sizes: Sequence[int], begin: int, space: int = 1) -> tuple[int, int]
 
 
 def packed(columns: Sequence[Codes], sizes: Sequence[int]) -> list[NDArray[np.uint64]]:
-    """Return as few keys as all columns fit into."""
+    """Return the smallest number of keys that hold all columns."""
     parts, done = [], 0
     while done < len(columns):
         end, _ = fitting(sizes, done)
@@ -43,7 +43,7 @@ def packed(columns: Sequence[Codes], sizes: Sequence[int]) -> list[NDArray[np.ui
 
 
 def pack(columns: Sequence[Codes], sizes: Sequence[int], start: NDArray[np.uint64] | None = None) -> NDArray[np.uint64]:
-    """Return the key of each row; ``start`` holds the keys of columns that were packed before.
+    """Return the key of each row; ``start``: the keys of the columns packed before.
 
     >>> import numpy as np
     >>> pack([np.array([0, 1], np.uint8), np.array([2, 0], np.uint16)], [2, 3]).tolist()

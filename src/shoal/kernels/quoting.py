@@ -1,4 +1,4 @@
-"""Quoting in text tables: whether quotes are closed, and which columns are quoted on purpose."""
+"""Quoting in text tables: whether quotes are closed, and which columns are deliberately quoted."""
 
 import re
 from collections.abc import Iterable
@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 from shoal.kernels import library
 from shoal.kernels.library import address
 
-# As in texts.c: where in a field a byte is, and what a column has shown.
+# As in texts.c: the position of a byte within a field, and the kinds of fields seen in a column.
 _START, _BARE, _QUOTED, _CLOSED, _BROKEN = range(5)
 _SEEN_BARE, _SEEN_QUOTED, _SEEN_FORCED = 1, 2, 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quoting:
-    """What the quotes of a text table say.
+    """Properties of the quotes in a text table.
 
-    ``unclosed``: the row (from 0) in which a quote was opened and never closed. ``broken``: the row in which text
-    follows a closing quote. ``columns``: the columns that are quoted on purpose, so are meant as text.
+    ``unclosed``: the row (from 0) in which a quote was opened but never closed. ``broken``: the row in which text
+    follows a closing quote. ``columns``: the columns that are deliberately quoted, and hence intended as text.
     """
 
     unclosed: int | None
@@ -29,10 +29,10 @@ class Quoting:
 
 
 def scan_quotes(blocks: Iterable[bytes], separator: bytes, columns: int) -> Quoting:
-    r"""Follow the quotes through a text table of so many columns, given block by block in UTF-8.
+    r"""Scan the quotes of a text table with ``columns`` columns, given in UTF-8 block by block.
 
-    Some programs quote text and leave numbers bare; others quote everything, which says nothing. Quotes that had to be
-    there, for the text holds a separator, a quote or a line end, say nothing either.
+    Some programs quote text and leave numbers unquoted; others quote everything, which carries no information. Neither
+    do quotes that are required because the text contains a separator, a quote or a line end.
 
     >>> scan_quotes([b'id,age', b'\n"1",34\n'], b",", 2).columns
     frozenset({0})
@@ -41,7 +41,7 @@ def scan_quotes(blocks: Iterable[bytes], separator: bytes, columns: int) -> Quot
     for block in blocks:
         scan.add(block)
     if scan.ended()[0] != _QUOTED:
-        scan.add(b"\n")  # the last line may lack its end
+        scan.add(b"\n")  # the last line may not be terminated
     mode, row, opened = scan.ended()
     header, body = np.split(scan.seen, 2)
     everything = not ((header | body) & _SEEN_BARE).any() and (header & _SEEN_QUOTED).any()
@@ -81,7 +81,7 @@ class _NativeScan:
 
 
 class _NumpyScan:
-    """The twin: looks at special characters only, and at what stands between them."""
+    """The Python implementation, which visits only special characters and the text between them."""
 
     def __init__(self, separator: bytes, columns: int) -> None:
         self.seen: NDArray[np.uint8] = np.zeros(2 * columns, np.uint8)

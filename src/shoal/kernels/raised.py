@@ -1,4 +1,4 @@
-"""Rows that are raised to levels: the node of each row on each level of its columns, found when somebody asks."""
+"""Rows on generalisation levels: the node of each row on each level of its columns, computed on demand."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,13 +15,13 @@ from shoal.kernels.packing import packed
 from shoal.kernels.translation import Codes, narrowest, translate
 
 Numbers = NDArray[np.uint32]
-_ONE = (-1, -1)  # stands for all levels that have only one node
-_WORTH_IT = 3 / 4  # of the rows: if more are left when the first column gets coarser, all are kept
+_ONE = (-1, -1)  # represents all levels with a single node
+_WORTH_IT = 3 / 4  # maximum share of rows left after merging; beyond it, the rows are not merged
 
 
 @dataclass(frozen=True, eq=False)
 class Raised:
-    """Rows with so many ``persons`` and ``records`` each. ``find``: finds their nodes on a level of a column.
+    """Rows with their numbers of ``persons`` and ``records``. ``find``: returns their nodes on a level of a column.
 
     >>> import numpy as np
     >>> lattice, ones = Lattice(((np.array([0, 0, 1], np.uint32),), ()), ((3, 2), (2,))), np.ones(3, np.uint32)
@@ -50,7 +50,7 @@ class Raised:
         persons: Numbers,
         records: Numbers,
     ) -> "Raised":
-        """Take rows of codes: code c of column j is node ``places[j][c]`` on its lowest level."""
+        """Create rows from codes: code c of column j is node ``places[j][c]`` on its lowest level."""
 
         def find(column: int, level: int) -> Codes:
             sizes = lattice.sizes[column]
@@ -67,7 +67,7 @@ class Raised:
         return len(self.persons)
 
     def nodes(self, column: int, level: int) -> Codes:
-        """Return the nodes of all rows on a level: always the same array, whichever thread asks first."""
+        """Return the nodes of all rows on a level: always the same array, regardless of the calling thread."""
         place = _ONE if self.lattice.sizes[column][level] == 1 else (column, level)
         if place not in self._found:
             nodes = np.zeros(len(self), np.uint8) if place == _ONE else self.find(column, level)
@@ -75,9 +75,9 @@ class Raised:
         return self._found[place]
 
     def rolled(self, level: int) -> "Raised":
-        """Return fewer rows for schemes that have the first column on a level: those that are alike there as one.
+        """Return the rows merged for schemes with the first column on a given level.
 
-        Where hardly any are alike, these are all rows as they are.
+        Rows that coincide on that level become one row. If hardly any coincide, the rows are returned unchanged.
         """
         if level and level not in self._rolled:
             self._rolled.setdefault(level, self._roll(level))
@@ -98,9 +98,9 @@ class Raised:
 
     @cached_property
     def _neighbours(self) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """An order in which rows that differ in the first column only are neighbours, and its nodes ascend.
+        """An order in which rows that differ only in the first column are adjacent and its nodes ascend.
 
-        Also which rows differ from the one before in other columns.
+        Also a mask of the rows that differ from the previous row in another column.
         """
         columns = [*range(1, len(self.lattice.sizes)), 0]
         sizes = [self.lattice.sizes[column][0] for column in columns]

@@ -1,4 +1,4 @@
-"""Ranges: many stretches of a list, one after another."""
+"""Ranges: the concatenated positions of several ranges of a list."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ Places = NDArray[np.intp]
 
 
 def expanded(starts: NDArray[np.integer[Any]], sizes: NDArray[np.integer[Any]]) -> tuple[Places, Places]:
-    """Return all places from ``starts[i]`` on, ``sizes[i]`` of them, and the i of each.
+    """Return the index i of each position, and the ``sizes[i]`` positions from ``starts[i]`` on, concatenated.
 
     >>> [part.tolist() for part in expanded(np.array([5, 0, 9]), np.array([2, 0, 3]))]
     [[0, 0, 2, 2, 2], [5, 6, 9, 10, 11]]

@@ -1,4 +1,4 @@
-"""Ranking of text: by its UTF-8 bytes, which is the order of code points."""
+"""Ranking of text by its UTF-8 bytes, which is the order of code points."""
 
 import numpy as np
 import pyarrow as pa
@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 from shoal.kernels import library
 from shoal.kernels.library import address
 
-# Longer text is sorted by comparison: few distinct values are that long, and each word costs a pass.
+# Longer text is sorted by comparison: few distinct values are that long, and each word takes a pass.
 WORDS = 4
 
 
 def sort_text(values: pa.LargeStringArray) -> NDArray[np.int64]:
-    """Return the order that sorts the values, which must not be missing.
+    """Return the permutation that sorts the values, which must not be missing.
 
-    Eight bytes at a time are read as one number, so that numbers are sorted and not text.
+    Eight bytes at a time are read as one integer, so that integers are sorted instead of text.
 
     >>> import pyarrow as pa
     >>> sort_text(pa.array(["é", "b", "ab", "a"], pa.large_string())).tolist()
@@ -28,14 +28,14 @@ def sort_text(values: pa.LargeStringArray) -> NDArray[np.int64]:
     words = -(-longest // 8)
     if words > WORDS:
         return np.asarray(pc.array_sort_indices(values), np.int64)
-    if words == 1 and len(values) * longest == ends[-1] - ends[0]:  # all are equally long
+    if words == 1 and len(values) * longest == ends[-1] - ends[0]:  # all have the same length
         return np.argsort(_words(text, ends, 0))
     keys = [_words(text, ends, part) for part in range(words)]
-    return np.lexsort((np.diff(ends), *reversed(keys)))  # a shorter value comes first where only zeros follow
+    return np.lexsort((np.diff(ends), *reversed(keys)))  # the length distinguishes values from padding zeros
 
 
 def gather_text(values: pa.LargeStringArray, order: NDArray[np.int64]) -> pa.LargeStringArray:
-    """Return the values in another order; ``order`` holds every place once, and no value is missing.
+    """Return the values in another order; ``order`` is a permutation, and no value is missing.
 
     >>> import pyarrow as pa, numpy as np
     >>> gather_text(pa.array(["a", "bc", ""], pa.large_string()), np.array([1, 2, 0])).to_pylist()
@@ -52,7 +52,7 @@ def gather_text(values: pa.LargeStringArray, order: NDArray[np.int64]) -> pa.Lar
 
 
 def parts(values: pa.LargeStringArray) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Return the bytes of all values, and where each begins and ends in them."""
+    """Return the bytes of all values, and the offsets at which each value begins and ends."""
     _, offsets, text = values.buffers()
     return np.frombuffer(text or b"", np.uint8), np.frombuffer(offsets, np.int64, len(values) + 1, 8 * values.offset)
 

@@ -1,7 +1,7 @@
-"""Ratios: fractions of whole numbers, by the array, compared without rounding.
+"""Ratios: arrays of fractions of integers, compared without rounding.
 
-A verdict must not hang on how a float is rounded: 1/11 is more than 0.09, three quarters are 0.75. So what is compared
-stays a pair of integers; floats only sort out the clear cases.
+A verdict must not depend on the rounding of floats: 1/11 is more than 0.09, and three quarters equal 0.75. Compared
+values therefore remain pairs of integers; floats only decide the clear cases.
 """
 
 from collections.abc import Sequence
@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# Two floats that differ by more than this, relative to their size, come from different ratios in the same order.
+# If two floats differ by more than this relative tolerance, their ratios differ in the same direction.
 CLEAR = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ratios:
-    """``numerators[i] / denominators[i]``; denominators are positive. Integers of any size (``object``) are fine.
+    """``numerators[i] / denominators[i]`` with positive denominators; integers of any size (``object``) are allowed.
 
     >>> import numpy as np
     >>> risks = Ratios(np.array([1, 1, 3]), np.array([11, 12, 4]))
@@ -33,11 +33,11 @@ class Ratios:
         return len(self.numerators)
 
     def floats(self) -> NDArray[np.float64]:
-        """Return the nearest doubles, or close to them."""
+        """Return the nearest doubles, or approximations close to them."""
         return np.asarray(self.numerators / self.denominators, np.float64)
 
     def at_most(self, bound: Fraction) -> NDArray[np.bool_]:
-        """Tell which ratios are at most the bound."""
+        """Return a mask of the ratios that are at most the bound."""
         floats, limit = self.floats(), float(bound)
         below = floats <= limit
         close = np.flatnonzero(np.abs(floats - limit) <= CLEAR * max(abs(limit), 1.0))
@@ -47,7 +47,7 @@ class Ratios:
         return below
 
     def at_most_each(self, bounds: Sequence[Fraction], which: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
-        """Tell which ratios are at most the bound of their kind: ratio i is of kind ``which[i]``.
+        """Return a mask of the ratios that are at most their own bound: ratio i has the bound ``bounds[which[i]]``.
 
         >>> import numpy as np
         >>> shares = Ratios(np.array([1, 2]), np.array([3, 3]))
@@ -68,7 +68,7 @@ class Ratios:
         return below
 
     def below(self, bound: Fraction) -> NDArray[np.bool_]:
-        """Tell which ratios are less than the bound."""
+        """Return a mask of the ratios that are less than the bound."""
         return ~Ratios(-self.numerators, self.denominators).at_most(-bound)
 
     def max(self) -> Fraction:
@@ -89,20 +89,23 @@ class Ratios:
         above = np.zeros(len(below), np.int64 if self._adds_up() else object)
         np.add.at(above, place, self.numerators.astype(above.dtype, copy=False))
         terms = [Fraction(int(up), int(down)) for up, down in zip(above, below, strict=True)]
-        while len(terms) > 1:  # in pairs: adding up one by one would drag long denominators along
+        while len(terms) > 1:  # pairwise: sequential sums would carry long denominators
             terms = [sum(terms[place : place + 2], Fraction(0)) for place in range(0, len(terms), 2)]
         return terms[0] if terms else Fraction(0)
 
     def _adds_up(self) -> bool:
-        """Tell whether 64 bits hold the sum of all numerators."""
+        """Return whether the sum of all numerators fits into 64 bits."""
         return len(self) == 0 or int(np.abs(self.numerators).max()) < (1 << 62) // len(self)
 
     def _told_apart_by_floats(self) -> bool:
-        """Tell whether different ratios are different floats: they differ by at least 1 / (product of denominators)."""
+        """Return whether different ratios have different floats.
+
+        Different ratios differ by at least 1 / (product of denominators).
+        """
         largest = int(max(np.abs(self.numerators).max(), 1)) * int(self.denominators.max())
         return largest < 1 << 50
 
 
 def _exact(numbers: NDArray[np.int64]) -> NDArray[np.object_]:
-    """Return the numbers as integers that cannot overflow."""
+    """Return the numbers as integers of arbitrary precision."""
     return numbers.astype(object)

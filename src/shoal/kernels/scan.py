@@ -1,7 +1,7 @@
-"""Scans: schemes that are counted one by one, straight from the rows.
+"""Scans: schemes counted one by one, directly from the rows.
 
-A scheme that leaves few combinations of nodes is counted faster so than by roll-up, unless all its neighbours are
-counted, too. A search looks mostly at such schemes, and at few of them.
+For a scheme with few combinations of nodes, a scan is faster than a roll-up, unless all neighbouring schemes are
+counted as well. A search mostly evaluates such schemes, and only few of them.
 """
 
 import ctypes
@@ -21,11 +21,11 @@ from shoal.kernels.translation import Codes
 from shoal.kernels.walk import Walk, levels_of
 from shoal.kernels.wide import WideWalk
 
-MOST_SLOTS = 1 << 21  # combinations that may be counted
-MOST_NODES = 1 << 16  # that a column may have
+MOST_SLOTS = 1 << 21  # combinations of nodes that a scan can count
+MOST_NODES = 1 << 16  # per column and level
 MOST_LEVELS = 1 << 8
-MOST_CELLS = 1 << 28  # of all columns on all levels
-_MANY = 16  # schemes to count from which on it is worth while to put rows together
+MOST_CELLS = 1 << 28  # rows times levels of all columns
+_MANY = 16  # schemes per call from which merging rows pays off
 
 
 class _Table(ctypes.Structure):
@@ -41,7 +41,10 @@ class _Table(ctypes.Structure):
 
 
 class _CoreTable:
-    """What the core is told about rows: where their nodes are, as far as somebody asked. ``room``: to work in."""
+    """The rows as a C structure, with the addresses of their nodes on all levels requested so far.
+
+    ``room``: the working memory.
+    """
 
     def __init__(self, rows: Raised, room: Sequence[NDArray[np.uint32]]) -> None:
         lattice = rows.lattice
@@ -49,11 +52,11 @@ class _CoreTable:
         self.rows, self.codes, self.nodes = rows, np.zeros(shape, np.uintp), np.zeros(shape, np.int64)
         arrays: tuple[NDArray[Any], ...] = (self.codes, self.nodes, lattice.offsets, rows.persons, rows.records, *room)
         addresses = (address(array) for array in arrays)
-        self._held = [*arrays]  # what the core is told the place of must not go
+        self._held = [*arrays]  # the C core holds their addresses: keep them alive
         self.struct = _Table(shape[0], len(rows), shape[1], lattice.width, *addresses, len(room[-1]))
 
     def show(self, column: int, level: int) -> None:
-        """Tell the core where the nodes on a level are."""
+        """Pass the address of the nodes on a level to the C core."""
         size = self.rows.lattice.sizes[column][level]
         if size > MOST_NODES:
             self.nodes[column, level] = -1
@@ -64,7 +67,7 @@ class _CoreTable:
 
 
 class _ByLevel:
-    """What the core is told for schemes with each level of the first column; ``make``: makes it for one of these."""
+    """The C structures for each level of the first column, created on demand by ``make``."""
 
     def __init__(self, lattice: Lattice, make: Callable[[int], _CoreTable]) -> None:
         self._make = make
@@ -73,7 +76,7 @@ class _ByLevel:
         self._shown = np.zeros((lattice.shape[0], len(lattice.shape), max(lattice.shape)), bool)
 
     def tables(self, levels: NDArray[np.uint8]) -> NDArray[np.uintp]:
-        """Return where the core finds the rows, and their nodes on all levels that schemes have."""
+        """Return the addresses of the C structures, with the nodes on all levels that the schemes use."""
         asked = levels[:, :1], np.arange(levels.shape[1]), levels
         schemes, columns = np.nonzero(~self._shown[asked])
         new = zip(levels[schemes, 0].tolist(), columns.tolist(), levels[schemes, columns].tolist(), strict=True)
@@ -91,9 +94,10 @@ class _ByLevel:
 
 @dataclass(eq=False)
 class Scan:
-    """Rows of codes: code c of column j is node ``places[j][c]`` on its lowest level. Each thread needs its own.
+    """Rows of codes: code c of column j is node ``places[j][c]`` on its lowest level.
 
-    ``make``: makes a walk over the same rows, for schemes that leave too many combinations.
+    ``make``: creates a walk over the same rows, for schemes with too many combinations. Each thread needs its own
+    instance.
 
     >>> import numpy as np
     >>> lattice, codes = Lattice(((np.zeros(3, np.uint32),),), ((3, 1),)), np.arange(3, dtype=np.uint8)
@@ -111,22 +115,23 @@ class Scan:
     records: NDArray[np.int64]
     make: Callable[[], Walk | WideWalk]
     _shared: list[Raised] = field(default_factory=list)
-    _is_busy: bool = field(init=False, default=False)  # whether many schemes are counted
+    _is_busy: bool = field(init=False, default=False)  # whether many schemes have been requested at once
 
     @cached_property
     def walk(self) -> Walk | WideWalk:
-        """The walk, made when somebody needs it."""
+        """The walk, created on demand."""
         return self.make()
 
     def another(self, *, keeping: bool | None = None) -> "Scan":
-        """Return one for another thread."""
+        """Return a copy for another thread."""
         table = (self.lattice, self.codes, self.places, self.persons, self.records)
         return Scan(*table, lambda: self.walk.another(keeping=keeping), self._shared)
 
     def tally(self, schemes: NDArray[np.int64], least: int, limit: int) -> Tallies:
-        """Count classes of fewer than ``least`` persons, and the others, of schemes, which ascend.
+        """Count the classes of schemes in two bands: fewer than ``least`` persons, and at least as many.
 
-        Of schemes with more than ``limit`` persons in the first nothing but these persons may be counted.
+        The schemes are given in ascending order. For schemes with more than ``limit`` persons in the first band,
+        possibly only these persons are counted.
         """
         native = library.core()
         if native is None or not len(self.persons) or not len(schemes) or not self.fits:
@@ -146,29 +151,29 @@ class Scan:
 
     @cached_property
     def fits(self) -> bool:
-        """Whether there is room for the nodes of all rows on all levels."""
+        """Whether the nodes of all rows on all levels fit into memory, and counts into 32 bits."""
         few = self._cells <= MOST_CELLS and max(self.lattice.shape) <= MOST_LEVELS
-        return few and max(int(self.persons.sum()), int(self.records.sum())) < (1 << 32) - 1  # one more is no number
+        return few and max(int(self.persons.sum()), int(self.records.sum())) < (1 << 32) - 1  # persons + 1 must fit
 
     @property
     def _cells(self) -> int:
-        """How many nodes all rows have on all levels."""
+        """The number of cells of all rows on all levels."""
         return len(self.persons) * sum(self.lattice.shape)
 
     def on_all_levels(self) -> Any:
-        """Return what the core is told, with the nodes of the rows on all levels."""
+        """Return the C structure with the nodes of the rows on all levels."""
         for column, sizes in enumerate(self.lattice.sizes):
             for level in range(len(sizes)):
                 self._table.show(column, level)
         return ctypes.byref(self._table.struct)
 
     def lowest(self) -> list[NDArray[np.intp]]:
-        """Return the nodes of the rows on the lowest level, by column."""
+        """Return, per column, the nodes of the rows on the lowest level."""
         return [place[codes].astype(np.intp) for place, codes in zip(self.places, self.codes, strict=True)]
 
     @property
     def _rows(self) -> Raised:
-        """The rows, which all threads share."""
+        """The rows, shared by all threads."""
         if not self._shared:
             persons = self.persons.astype(np.uint32)
             same = np.array_equal(self.persons, self.records)
@@ -178,7 +183,7 @@ class Scan:
 
     @cached_property
     def _room(self) -> tuple[NDArray[np.uint32], ...]:
-        """Two numbers for each row, and slots."""
+        """Working memory: two integers per row, and the slots."""
         count = len(self.persons)
         slots = np.zeros(min(max(64 * count, MOST_NODES), MOST_SLOTS), np.uint32)
         return np.empty(count, np.uint32), np.empty(count, np.uint32), slots
@@ -189,12 +194,12 @@ class Scan:
 
     @cached_property
     def _all(self) -> _ByLevel:
-        """All rows, for every level."""
+        """All rows, for every level of the first column."""
         return _ByLevel(self.lattice, lambda _: self._table)
 
     @cached_property
     def _rolled(self) -> _ByLevel:
-        """Rows that are alike put together."""
+        """Rows merged where they coincide on a level of the first column."""
 
         def make(level: int) -> _CoreTable:
             rows = self._rows.rolled(level)

@@ -1,7 +1,7 @@
-"""SipHash-2-4 of many messages at once: 64 bits that nobody can tell from chance without the key.
+"""SipHash-2-4 of many messages at once: a keyed 64-bit pseudorandom function (Aumasson and Bernstein 2012).
 
-Aumasson and Bernstein 2012. It serves as a counter-based random stream: the same key and the same message give the same
-number, on every engine and in any order of records.
+Without the key, its output cannot be distinguished from random numbers. It serves as a counter-based random stream: the
+same key and message give the same number, on every engine and in any order of records.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ def siphash(key: SipKey, words: Sequence[Words]) -> Words:
 
 
 def siphash_texts(key: SipKey, texts: pa.Array) -> Words:
-    """Return the hash of each text, by its UTF-8 bytes; 0 where there is none.
+    """Return the hash of each text by its UTF-8 bytes; 0 for a missing text.
 
     >>> siphash_texts((1, 2), pa.array(["a", None, "a"])).tolist() == [*siphash_texts((1, 2), pa.array(["a"])), 0,
     ...     *siphash_texts((1, 2), pa.array(["a"]))]
@@ -53,14 +53,14 @@ def siphash_texts(key: SipKey, texts: pa.Array) -> Words:
 
 
 def _word(data: NDArray[np.uint8], starts: NDArray[np.int64]) -> Words:
-    """Return eight bytes from each start, the lowest first."""
+    """Return the eight bytes from each start as a little-endian integer."""
     inside = np.minimum(starts, len(data) - 8)
     parts = data[inside[:, None] + np.arange(8)].astype(np.uint64)
     return np.asarray(np.bitwise_or.reduce(parts << (8 * np.arange(8, dtype=np.uint64)), axis=1), np.uint64)
 
 
 class _State:
-    """The four words of state of many messages."""
+    """The four state words of many messages."""
 
     def __init__(self, key: SipKey, number: int) -> None:
         first, second = (np.uint64(part) for part in key)
@@ -72,7 +72,7 @@ class _State:
         ]
 
     def add(self, word: Words, some: slice | NDArray[np.intp]) -> None:
-        """Mix a word into some messages."""
+        """Mix a word into the selected messages."""
         v = [part[some] for part in self._v]
         v[3] ^= word
         v = _rounds(v, 2)
@@ -81,7 +81,7 @@ class _State:
             part[some] = mixed
 
     def finished(self, lengths: Words, rest: Words) -> Words:
-        """Mix in the last bytes and the length, and return the hashes."""
+        """Mix in the remaining bytes and the length, and return the hashes."""
         everything = slice(None)
         self.add(rest | (lengths << np.uint64(56)), everything)
         v = [*self._v[:2], self._v[2] ^ np.uint64(0xFF), self._v[3]]

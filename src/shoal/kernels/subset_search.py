@@ -1,9 +1,10 @@
-"""The subset that tells most, in tables with so many columns that not all subsets can be counted.
+"""The most disclosive subset of columns, for tables with too many columns to count all subsets.
 
-Subsets are tried from small to large, group of rows by group of rows. A group is left alone as soon as nothing more
-that could be known about its rows would tell more than what was found for them already. With more known, the persons
-who share the value get fewer, and so do those who protect it; but these are never fewer than if all is known. So the
-answer is exact, and if the time is over before the end, it is still certain what the rest could tell at most.
+Subsets are searched from small to large, one group of rows at a time. A group is pruned as soon as no further knowledge
+about its rows can disclose more than the best subset found for them. With more columns known, the number of persons who
+share the sensitive value decreases, and so does the number of those with other values, who protect it; the latter
+number is smallest if all columns are known. The result is therefore exact, and if the time limit is reached, an upper
+bound for the remaining subsets is still known.
 """
 
 import ctypes
@@ -22,15 +23,15 @@ from shoal.kernels.threads import pool
 from shoal.kernels.translation import Codes
 
 MOST = 64  # columns
-POLL = 0.1  # seconds between two looks at how far a search has come
-_ENUMERABLE = 1 << 20  # subsets that the twin tries one by one
+POLL = 0.1  # seconds between two progress reports
+_ENUMERABLE = 1 << 20  # subsets that the numpy implementation enumerates
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """For each sensitive column and row: the largest share, ``same / peers``, and the subset that has it.
+    """Per sensitive column and row: the largest share, ``same / peers``, and the subset that attains it.
 
-    ``at_most[s, i]``: what the share can be at most. The same as the share if the search came to its end.
+    ``at_most[s, i]``: an upper bound on the share; equal to the share if the search finished.
     """
 
     same: NDArray[np.uint32]
@@ -42,9 +43,9 @@ class Found:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SubsetTask:
-    """What is looked for: ``sensitive`` and ``known`` columns, as bits, and how many may be known at most.
+    """The search task: ``sensitive`` and ``known`` columns as bit masks, and the maximum size of a subset, ``most``.
 
-    ``chosen[s, i]``: whether column s of row i is asked about, if not all are.
+    ``chosen[s, i]``: whether column s of row i is included; None includes all.
     """
 
     columns: tuple[Codes, ...]
@@ -56,11 +57,11 @@ class SubsetTask:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return len(self.weights)
 
     def counted(self, subset: int) -> NDArray[np.uint32]:
-        """Return how many persons agree with each row in a subset of the columns."""
+        """Return, per row, the number of persons who agree with it in a subset of the columns."""
         chosen = [self.columns[place] for place in range(len(self.columns)) if subset >> place & 1]
         groups = group_rows(chosen, [int(column.max(initial=0)) + 1 for column in chosen], self.rows)
         return np.bincount(groups.ids, weights=self.weights)[groups.ids].astype(np.uint32)
@@ -78,12 +79,13 @@ def largest_shares(  # noqa: PLR0913 - keyword-only options
     threads: int = 1,
     progress: Callable[[int, int], None] = lambda *_: None,
 ) -> Found:
-    """Find, for every row and sensitive column, the known columns that tell most about it.
+    """Find, per row and sensitive column, the most disclosive subset of the known columns.
 
-    That is the non-empty subset A in which the largest share of the persons who agree in A agree in the sensitive
-    column as well. ``sensitive`` and ``known``: columns, as bits. ``chosen[s, i]``: whether column s of row i is asked
-    about; otherwise nothing is found out. ``seconds``: stop then, with what is certain by then. ``progress``: is told,
-    again and again, how many columns of how many are done; what it raises ends the search.
+    This is the non-empty subset A for which the largest share of the persons who agree in A also agree in the sensitive
+    column. ``sensitive`` and ``known``: columns, as bit masks. ``most``: the maximum size of A. ``chosen[s, i]``:
+    whether column s of row i is included; no subset is searched for the others. ``seconds``: the time limit, after
+    which the bounds proved so far are returned. ``progress``: called repeatedly with the number of columns done and in
+    total; an exception that it raises ends the search.
 
     >>> import numpy as np
     >>> age, sex = np.array([0, 0, 1], np.uint8), np.array([0, 1, 1], np.uint8)
@@ -102,9 +104,9 @@ def largest_shares(  # noqa: PLR0913 - keyword-only options
 
 
 class _Search:
-    """One run over all first columns, those with many values first: they tell most.
+    """One run over all first columns, those with many values first, because they are the most disclosive.
 
-    Arrays have a row for each row of the table, and a column for each of its columns, in that order.
+    Arrays have one row per row of the table and one column per column of it, in this order.
     """
 
     def __init__(self, native: ctypes.CDLL, task: SubsetTask) -> None:
@@ -120,7 +122,7 @@ class _Search:
         shape = (task.rows, len(sizes))
         self._same, self._peers = np.zeros(shape, np.uint32), np.ones(shape, np.uint32)
         if task.chosen is not None:
-            self._same[~task.chosen[self._order].T] = 1  # nothing tells more than that: nobody asks about these
+            self._same[~task.chosen[self._order].T] = 1  # marks them as fully disclosed: not searched
         self._best, self._at_most = np.zeros(shape, np.uint64), np.zeros(shape)
         self._codes = np.stack([column.astype(np.uint32) for column in self._task.columns], axis=1)
         self._weights = task.weights.astype(np.uint32)
@@ -130,7 +132,7 @@ class _Search:
     def run(self, seconds: float | None, threads: int, progress: Callable[[int, int], None]) -> Found:
         begin = monotonic()
         firsts = [place for place in range(len(self._order)) if self._task.known >> place & 1]
-        self._fewest(0)  # whom all together give away needs no search
+        self._fewest(0)  # rows disclosed by all columns together need no search
 
         def over() -> bool:
             return seconds is not None and monotonic() - begin > seconds
@@ -158,12 +160,12 @@ class _Search:
         return self._found()
 
     def _parts(self, threads: int) -> list[int]:
-        """Divide the sensitive columns among threads: each writes what belongs to its own columns only."""
+        """Divide the sensitive columns among threads, each of which writes the results of its own columns only."""
         members = _members(self._task.sensitive)
         return [sum(1 << place for place in members[part::threads]) for part in range(threads)]
 
     def _fewest(self, first: int) -> NDArray[np.uint32]:
-        """Return how many protective peers stay if all columns from the first on are known."""
+        """Return the number of protective peers that remain if all columns from the first on are known."""
         suffix = self._task.known & ~((1 << first) - 1)
         fewest = np.zeros_like(self._same)
         whole = self._task.counted(suffix)
@@ -176,7 +178,7 @@ class _Search:
         return fewest
 
     def _search(self, first: int, sensitive: int, fewest: NDArray[np.uint32]) -> None:
-        """Look at all subsets that begin with a column."""
+        """Search all subsets that begin with the given column."""
         task = self._task
         room = np.empty((len(task.columns) + 1) * task.rows, np.uint32)
         tally, places = np.zeros(self._size, np.uint32), np.zeros(self._size, np.uint32)
@@ -195,7 +197,7 @@ class _Search:
         )
 
     def _open(self, sensitive: int) -> NDArray[np.uint64]:
-        """Return, for each row, the sensitive columns of which not everything is told yet, as bits."""
+        """Return, per row, a bit mask of the sensitive columns that are not yet fully disclosed."""
         bits = np.zeros(self._task.rows, np.uint64)
         for place in _members(sensitive):
             bits |= (self._same[:, place] < self._peers[:, place]).astype(np.uint64) << np.uint64(place)
@@ -204,7 +206,7 @@ class _Search:
     def _seen(
         self, sensitive: int, subset: int, peers: NDArray[np.uint32], same: NDArray[np.uint32]
     ) -> NDArray[np.uint32]:
-        """Offer a subset as an answer if it is allowed, and return the protective peers."""
+        """Record a subset as a candidate if its size is allowed, and return the protective peers."""
         if subset.bit_count() <= self._task.most:
             seen = (self._same[:, sensitive], self._peers[:, sensitive])
             better = same.astype(np.uint64) * seen[1] > seen[0].astype(np.uint64) * peers
@@ -213,7 +215,10 @@ class _Search:
         return peers - same
 
     def _bound(self, fewest: NDArray[np.uint32]) -> None:
-        """Note what subsets that were not looked at can tell at most: at least so many protective peers stay."""
+        """Record an upper bound on the shares of all subsets that were not searched.
+
+        In each of these subsets, at least ``fewest`` protective peers remain.
+        """
         for sensitive in _members(self._task.sensitive):
             everybody = self._task.counted(1 << sensitive).astype(np.float64)
             at_most = everybody / (fewest[:, sensitive] + everybody)
@@ -244,7 +249,7 @@ def _permuted(columns: int, order: Sequence[int]) -> int:
 
 
 def _enumerated(task: SubsetTask, seconds: float | None, progress: Callable[[int, int], None]) -> Found:
-    """Try all subsets one by one."""
+    """Evaluate all subsets one by one."""
     if task.known >= _ENUMERABLE:
         raise ValueError("too many columns for the kernels in numpy")
     begin, finished = monotonic(), True

@@ -1,7 +1,7 @@
-"""Counting over all subsets of columns: how many rows agree with each row, whatever part of it is known.
+"""Counts over all subsets of columns: the number of rows that agree with each row, for any part of it that is known.
 
-Subsets are written as bits: column j is in subset A if bit j of A is set. One more column splits the groups of rows
-that agreed so far, so each subset costs one pass, and all share their beginnings.
+Subsets are bit masks: column j is in subset A if bit j of A is set. Adding a column splits the groups of rows that
+agreed so far, so each subset takes one pass, and subsets share the work of their common prefixes.
 """
 
 import ctypes
@@ -18,14 +18,14 @@ from shoal.kernels.library import address
 from shoal.kernels.threads import in_threads
 from shoal.kernels.translation import Codes
 
-_SPAN = 8  # as in subsets.c: the words that are looked at together
-LITTLE = 1 << 20  # rows times subsets that are not worth a second thread
-PIECE = 256  # rows that are compared with all others before anybody is told
-MOST = 24  # columns; beyond, the counts of all subsets do not fit into memory anyway
+_SPAN = 8  # as in subsets.c: the words per block
+LITTLE = 1 << 20  # rows times subsets below which one thread is faster
+PIECE = 256  # rows compared with all others between two progress reports
+MOST = 24  # columns; with more, the counts of all subsets exceed any memory
 
 
 def memory(rows: int, columns: int) -> int:
-    """Return how many bytes the counts of all subsets take.
+    """Return the size in bytes of the counts of all subsets.
 
     >>> memory(19_502, 9)
     39940096
@@ -35,7 +35,7 @@ def memory(rows: int, columns: int) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Window:
-    """Which codes count as agreeing with each code of a column: those from ``lows`` to ``highs``."""
+    """The codes of a column that agree with each code: those from ``lows`` to ``highs``."""
 
     lows: NDArray[np.uint32]
     highs: NDArray[np.uint32]
@@ -43,11 +43,11 @@ class Window:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """Rows, and whose they are.
+    """Rows and their holders.
 
-    ``columns[j][i]``: the code of row i in column j. Row i belongs to ``holders[i]``, who stands for
+    ``columns[j][i]``: the code of row i in column j. Row i belongs to ``holders[i]``, which stands for
     ``weights[holders[i]]`` persons. ``apart[j]``: the code in column j that matches nothing, if there is one.
-    ``windows[j]``: what else agrees in column j than the same code, if anything; then every row has its own holder.
+    ``windows[j]``: the codes in column j that agree without being equal, if any; every row then has its own holder.
     """
 
     columns: tuple[Codes, ...]
@@ -58,7 +58,7 @@ class Rows:
 
     @classmethod
     def of(cls, columns: Sequence[Codes], weights: NDArray[np.int64]) -> "Rows":
-        """Take rows of which each belongs to persons of its own."""
+        """Create rows that each belong to different persons."""
         return cls(tuple(columns), np.arange(len(weights), dtype=np.uint32), weights)
 
     def __len__(self) -> int:
@@ -66,16 +66,16 @@ class Rows:
 
     @property
     def near(self) -> bool:
-        """Whether rows agree that are only near each other."""
+        """Whether rows may agree without having equal codes."""
         return any(window is not None for window in self.windows)
 
     def window(self, place: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-        """Return, for each row, the first and the last code that agrees with it in a column."""
+        """Return, per row, the first and the last code that agree with it in a column."""
         codes, window = self.columns[place].astype(np.uint32), self.windows[place] if self.windows else None
         return (codes, codes) if window is None else (window.lows[codes], window.highs[codes])
 
     def agreement(self, row: int) -> NDArray[np.uint64]:
-        """Return, for each row, the columns in which it agrees with one of them, as bits."""
+        """Return, per row, a bit mask of the columns in which it agrees with the given row."""
         agree = np.zeros(len(self), np.uint64)
         for place, codes in enumerate(self.columns):
             low, high = (int(ends[row]) for ends in self.window(place))
@@ -85,7 +85,7 @@ class Rows:
         return agree
 
     def lacking(self, subset: int) -> NDArray[np.bool_]:
-        """Tell which rows have, in a column of a subset, a value that matches nothing."""
+        """Return a mask of the rows with a value that matches nothing in a column of the subset."""
         lacking = np.zeros(len(self), bool)
         for place, code in enumerate(self.apart):
             if code is not None and subset >> place & 1:
@@ -96,7 +96,7 @@ class Rows:
 def subset_counts(
     rows: Rows, threads: int = 1, progress: Callable[[int, int], None] = lambda *_: None
 ) -> NDArray[np.uint32]:
-    """Return ``counts[A, i]``: how many persons have a row that agrees with row i in every column of subset A.
+    """Return ``counts[A, i]``: the number of persons with a row that agrees with row i in every column of subset A.
 
     >>> import numpy as np
     >>> age, sex = np.array([30, 30, 40], np.uint8), np.array([0, 1, 1], np.uint8)
@@ -123,7 +123,10 @@ def subset_counts(
 
 
 def _stand_alone(rows: Rows, counts: NDArray[np.uint32]) -> None:
-    """Make rows with a value that matches nothing stand alone: a holder's persons do not even match each other."""
+    """Set the count of rows with a value that matches nothing to 1.
+
+    Such rows do not match any other person, including the other persons of the same holder.
+    """
     lacking = np.zeros(len(rows), np.int64)
     for place, code in enumerate(rows.apart):
         if code is not None:
@@ -134,7 +137,7 @@ def _stand_alone(rows: Rows, counts: NDArray[np.uint32]) -> None:
 
 
 def agreeing(rows: Rows, subset: int) -> NDArray[np.uint32]:
-    """Return how many persons have a row that agrees with each row in every column of one subset.
+    """Return, per row, the number of persons with a row that agrees in every column of one subset.
 
     >>> import numpy as np
     >>> agreeing(Rows.of([np.array([30, 30, 40], np.uint8)], np.array([5, 1, 1])), 1).tolist()
@@ -162,7 +165,7 @@ def _counts_numpy(rows: Rows, counts: NDArray[np.uint32]) -> None:
 def _pairs_native(
     native: ctypes.CDLL, rows: Rows, counts: NDArray[np.uint32], threads: int, progress: Callable[[int, int], None]
 ) -> None:
-    """Compare every row with every row."""
+    """Compare all pairs of rows."""
     number = len(rows.columns)
     codes = np.stack([column.astype(np.uint32) for column in rows.columns])
     lows, highs = (np.stack(ends) for ends in zip(*(rows.window(place) for place in range(number)), strict=True))
@@ -178,7 +181,7 @@ def _pairs_native(
 
 
 def _without_matches(rows: Rows, place: int) -> Codes:
-    """Give every row whose value matches nothing a code of its own."""
+    """Assign a separate code to every row whose value matches nothing."""
     column: Codes = rows.columns[place].astype(np.uint32)
     apart = rows.apart[place] if rows.apart else None
     if apart is None:
@@ -204,16 +207,16 @@ def _counts_native(
         room = [address(array) for array in (counts, levels, tally, seen, counted)]
         native.shoal_subset_counts(*given, len(rows), number, first, first + 1, *room)
 
-    # Half of all subsets have the first column, half of the others the second, …: two threads share them evenly.
+    # Half of all subsets begin with the first column, half of the rest with the second, …: two threads balance.
     in_threads(run, range(number), threads if counts.size > LITTLE else 1, progress)
 
 
 def largest_share(
     counts: NDArray[np.uint32], sensitive: int, subsets: NDArray[np.uint32], rows: NDArray[np.uint32], threads: int = 1
 ) -> NDArray[np.uint32]:
-    """Return, for some rows, the subset A of a list with the largest ``counts[A ∪ sensitive] / counts[A]``.
+    """Return, per row, the listed subset A with the largest ``counts[A ∪ sensitive] / counts[A]``.
 
-    ``sensitive``: the column. None of the subsets may hold it. Of several such subsets, the first in the list.
+    ``sensitive``: the sensitive column, which none of the subsets may contain. Ties go to the first subset in the list.
 
     >>> import numpy as np
     >>> counts = subset_counts(Rows.of([np.array([0, 0, 1]), np.array([0, 1, 1])], np.array([5, 1, 1])))
@@ -248,7 +251,7 @@ def largest_share(
 
 
 def _piece(rows: int, subsets: int, threads: int) -> int:
-    """Return how many rows a thread gets; all, where there is little to do."""
+    """Return the number of rows per thread; all rows, if the work is small."""
     return max(rows if rows * subsets < LITTLE else -(-rows // threads), 1)
 
 
@@ -256,14 +259,14 @@ def _untold(done: int, total: int) -> None:
     del done, total
 
 
-NONE = 255  # the size of the smallest breach, where there is none
+NONE = 255  # size of the smallest breach if there is none
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Breaches:
-    """What breaches, for each row: ``subsets`` do, of which ``minimal`` have no smaller one inside.
+    """Breaches per row: the number of ``subsets`` that breach, and of ``minimal`` ones without a smaller breach inside.
 
-    ``smallest``: the size of the smallest, or ``NONE``.
+    ``smallest``: the size of the smallest breach, or ``NONE``.
     """
 
     subsets: NDArray[np.uint32]
@@ -281,7 +284,9 @@ def breaches(  # noqa: PLR0913 - keyword-only options
     empty: bool = False,
     threads: int = 1,
 ) -> Breaches:
-    """Find, for every row, the subsets A of the known columns with ``1 − counts[A ∪ sensitive] / counts[A] ≤ p``.
+    """Find, per row, the subsets A of the known columns with ``1 − counts[A ∪ sensitive] / counts[A] ≤ p``.
+
+    ``most``: the maximum size of A. ``empty``: whether the empty subset is included.
 
     >>> import numpy as np
     >>> counts = subset_counts(Rows.of([np.array([0, 0, 1]), np.array([0, 1, 1])], np.array([5, 1, 1])))
@@ -322,9 +327,10 @@ def breaches(  # noqa: PLR0913 - keyword-only options
 
 
 def floor_fraction(p: Fraction, most: int) -> Fraction:
-    """Return the largest fraction up to p whose denominator is at most so large.
+    """Return the largest fraction of at most p whose denominator is at most ``most``.
 
-    A share of so many persons is at most p just if it is at most that, which fits into small integers.
+    A share of at most ``most`` persons is at most p if and only if it is at most this fraction, which fits into small
+    integers.
 
     >>> floor_fraction(Fraction("0.3333333333333333"), 30162), floor_fraction(Fraction("0.05"), 30162)
     (Fraction(10053, 30160), Fraction(1, 20))
@@ -332,12 +338,12 @@ def floor_fraction(p: Fraction, most: int) -> Fraction:
     near = p.limit_denominator(most)
     if near <= p:
         return near
-    below = pow(near.numerator, -1, near.denominator)  # the neighbour a/b on the left: near.numerator·b − a·near.… = 1
+    below = pow(near.numerator, -1, near.denominator)  # its left neighbour a/b: numerator·b − a·denominator = 1
     below += near.denominator * ((most - below) // near.denominator)
     return Fraction((near.numerator * below - 1) // near.denominator, below)
 
 
-def _breaches_numpy(  # noqa: PLR0913, PLR0917 - the same as above
+def _breaches_numpy(  # noqa: PLR0913, PLR0917 - the parameters of ``breaches``
     counts: NDArray[np.uint32],
     bit: int,
     known: int,
@@ -346,7 +352,7 @@ def _breaches_numpy(  # noqa: PLR0913, PLR0917 - the same as above
     most: int,
     empty: bool,
 ) -> None:
-    inside: dict[int, NDArray[np.bool_]] = {}  # whether a subset, or one inside of it, breaches
+    inside: dict[int, NDArray[np.bool_]] = {}  # whether a subset or any subset of it breaches
     for subset in range(known + 1):
         if subset & ~known:
             continue

@@ -1,4 +1,4 @@
-"""Sums by code: how much of something each of a few codes has."""
+"""Sums of counts by code."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from shoal.kernels.library import address
 
 
 def summed(codes: NDArray[np.integer[Any]], counts: NDArray[np.int64], number: int) -> NDArray[np.int64]:
-    """Add counts up by code; all codes are below ``number``.
+    """Sum counts by code; all codes are below ``number``.
 
     >>> import numpy as np
     >>> summed(np.array([0, 2, 2], np.uint8), np.array([5, 1, 1]), 4).tolist()

@@ -1,4 +1,4 @@
-"""Tallying: how often each row of codes comes, block by block; only different rows are held, never all of them."""
+"""Tallying: the frequency of each row of codes, block by block; only distinct rows are held in memory."""
 
 import ctypes
 from collections.abc import Sequence
@@ -16,9 +16,10 @@ Counts = NDArray[np.int64]
 
 
 class RowPlaces:
-    """Numbers rows of codes from 0, in order of first appearance; column j holds codes below ``sizes[j]``.
+    """Numbers rows of codes from 0 in order of first appearance; column j contains codes below ``sizes[j]``.
 
-    Keys wider than 64 bits are refined: what fits is interned first, and its code stands for it from there on.
+    Keys wider than 64 bits are refined: the columns that fit are interned first, and their code replaces them in the
+    next key.
 
     >>> import numpy as np
     >>> places = RowPlaces([2, 90])
@@ -34,7 +35,7 @@ class RowPlaces:
         self._interners = [key_interner() for _ in self._parts]
 
     def __len__(self) -> int:
-        """Return the number of different rows so far."""
+        """Return the number of distinct rows so far."""
         return len(self._interners[-1])
 
     def of(self, columns: Sequence[Codes]) -> NDArray[np.uint32]:
@@ -44,7 +45,7 @@ class RowPlaces:
 
 
 class RowTally:
-    """Counts rows of codes; column j holds codes below ``sizes[j]``.
+    """Counts rows of codes; column j contains codes below ``sizes[j]``.
 
     >>> import numpy as np
     >>> tally = RowTally([2, 90])
@@ -63,23 +64,23 @@ class RowTally:
         self._tally = _NumpyTally() if native is None else _NativeTally(native)
 
     def __len__(self) -> int:
-        """Return the number of different rows so far."""
+        """Return the number of distinct rows so far."""
         return len(self._tally)
 
     def add(self, columns: Sequence[Codes]) -> None:
-        """Take one more block of rows."""
+        """Add a block of rows."""
         self.count(self.keys(columns))
 
     def keys(self, columns: Sequence[Codes]) -> NDArray[np.uint64]:
-        """Return what stands for the rows of a block; one thread may do this while another one counts."""
+        """Return the keys of the rows of a block; one thread may do so while another counts."""
         return _last_keys(columns, self._sizes, self._parts, self._interners)
 
     def count(self, keys: NDArray[np.uint64]) -> None:
-        """Count the rows that keys stand for."""
+        """Count the rows with the given keys."""
         self._tally.add(keys)
 
     def rows(self) -> tuple[tuple[Codes, ...], Counts]:
-        """Return the different rows in ascending order, and how often each came. Can be done once."""
+        """Return the distinct rows in ascending order, and the frequency of each. Can be called only once."""
         keys, counts = self._tally.taken()
         columns: list[Codes] = []
         for place in range(len(self._parts) - 1, -1, -1):
@@ -92,7 +93,7 @@ class RowTally:
         columns.reverse()
         if len(self._parts) == 1:
             return tuple(columns), counts
-        order = np.lexsort(columns[::-1])  # codes of what was interned ascend with time, not with the row
+        order = np.lexsort(columns[::-1])  # interned codes ascend by first appearance, not by row
         return tuple(column[order] for column in columns), counts[order]
 
 
@@ -102,7 +103,7 @@ def _last_keys(
     parts: Sequence[tuple[int, int]],
     interners: Sequence[KeyInterner],
 ) -> NDArray[np.uint64]:
-    """Return a key for each row, in which codes of interners stand for the parts before the last."""
+    """Return the key of each row, in which the codes of the interners represent all parts but the last."""
     start: NDArray[np.uint64] | None = None
     for (begin, end), interner in zip(parts, interners, strict=False):
         start = interner.add(pack(columns[begin:end], sizes[begin:end], start)).astype(np.uint64)
@@ -111,7 +112,7 @@ def _last_keys(
 
 
 def _parts(sizes: Sequence[int]) -> list[tuple[int, int]]:
-    """Cut columns into parts whose keys fit into 64 bits, beside the code of the part before."""
+    """Divide columns into parts whose keys, together with the code of the preceding part, fit into 64 bits."""
     parts, begin, space = [], 0, 1
     for place, size in enumerate(sizes):
         if space * size > KEY_SPACE:
@@ -122,7 +123,7 @@ def _parts(sizes: Sequence[int]) -> list[tuple[int, int]]:
 
 
 class _NumpyTally:
-    """The twin: numpy reduces each block to its distinct keys, and joins them with what it had."""
+    """The numpy implementation: each block is reduced to its distinct keys and merged with the previous ones."""
 
     def __init__(self) -> None:
         self._keys = np.empty(0, np.uint64)
@@ -143,7 +144,7 @@ class _NumpyTally:
 
 
 class _NativeTally:
-    """The C kernel over a table of keys and numbers that grows when it is full."""
+    """The C kernel with a hash table of keys and counts, which grows when it is full."""
 
     def __init__(self, native: ctypes.CDLL) -> None:
         self._native = native
@@ -172,7 +173,7 @@ class _NativeTally:
         self._slots = larger
 
     def taken(self) -> tuple[NDArray[np.uint64], Counts]:
-        """Return the keys in ascending order; nothing is kept here."""
+        """Return the keys in ascending order with their counts, and reset the table."""
         filled = self._slots[self._slots[:, 1] > 0]
         self._slots, self._used = np.zeros((1 << 12, 2), np.uint64), np.zeros(1, np.int64)
         filled = filled[np.argsort(filled[:, 0])]

@@ -1,4 +1,4 @@
-"""Threads for kernels: a few that are kept, for starting one takes longer than much of the work."""
+"""Threads for kernels: a persistent pool, because starting a thread takes longer than many of the tasks."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 @cache
 def pool() -> ThreadPoolExecutor:
-    """Return the threads that all share."""
+    """Return the shared thread pool."""
     return ThreadPoolExecutor(max(os.cpu_count() or 1, 2), thread_name_prefix="shoal")
 
 
@@ -20,7 +20,7 @@ if hasattr(os, "register_at_fork"):  # a child process has none of its parent's 
 
 
 def ahead(items: Iterator[T]) -> Iterator[T]:
-    """Make the next item while the one before is worked on.
+    """Produce the next item in the background while the current one is processed.
 
     >>> list(ahead(iter("abc")))
     ['a', 'b', 'c']
@@ -36,7 +36,7 @@ def ahead(items: Iterator[T]) -> Iterator[T]:
 def in_threads(
     run: Callable[[int], None], tasks: Sequence[int], threads: int, progress: Callable[[int, int], None]
 ) -> None:
-    """Run tasks, the first first; what ``progress`` raises ends it when the tasks that have begun are done.
+    """Run tasks in order; an exception raised by ``progress`` ends the run after the tasks already started.
 
     >>> seen = []
     >>> in_threads(seen.append, range(3), 1, lambda done, total: None)

@@ -1,4 +1,4 @@
-"""Codes: small unsigned integers that stand for values, and their translation."""
+"""Codes: small unsigned integers that represent values, and their translation."""
 
 from typing import Any, TypeAlias
 
@@ -27,14 +27,17 @@ def narrowest(size: int) -> np.dtype[np.unsignedinteger[Any]]:
 
 
 def checked(codes: Codes) -> Codes:
-    """Return codes as the C core takes them: contiguous, unsigned, of 8, 16 or 32 bits. Refuse anything else."""
+    """Return codes in the form that the C core requires: contiguous and unsigned, of 8, 16 or 32 bits.
+
+    Other types raise a ``TypeError``.
+    """
     if codes.dtype.kind != "u" or codes.itemsize > 4 or codes.ndim != 1:
         raise TypeError(f"codes are unsigned integers of 8, 16 or 32 bits, not {codes.dtype}")
     return np.ascontiguousarray(codes)
 
 
 def mark(codes: Codes, seen: NDArray[np.bool_]) -> None:
-    """Note in ``seen`` which codes come. The caller knows that every code fits.
+    """Set ``seen[code]`` for every code that occurs. The caller guarantees that every code is in range.
 
     >>> import numpy as np
     >>> seen = np.zeros(4, bool)
@@ -51,7 +54,9 @@ def mark(codes: Codes, seen: NDArray[np.bool_]) -> None:
 
 
 def translate(codes: Codes, table: NDArray[Any], out: Codes) -> None:
-    """Write ``table[codes]`` into ``out``, which may be of another width. The caller knows that every code fits.
+    """Write ``table[codes]`` to ``out``, which may have a different width.
+
+    The caller guarantees that every code is in range.
 
     >>> import numpy as np
     >>> out = np.empty(4, np.uint16)

@@ -1,7 +1,7 @@
-"""Uniques: who stands alone if some columns are known, for every subset of them or for columns in some order.
+"""Uniques: the number of unique persons if some columns are known, for all subsets or for columns in a given order.
 
-Whoever is alone in some columns is so in more of them, too, and need not be looked at again: on the way from few
-columns to many most rows are soon gone.
+A person who is unique in some columns is unique in any superset of them and need not be considered again. From few
+columns to many, most rows are therefore eliminated early.
 """
 
 import ctypes
@@ -31,7 +31,7 @@ class _Table(ctypes.Structure):
 
 
 class Uniques:
-    """Counts persons of whom a row is shared by nobody else. Each thread needs its own.
+    """Counts the persons with a row that no other person has. Each thread needs its own instance.
 
     >>> import numpy as np
     >>> age, sex = np.array([30, 30, 40, 40], np.uint8), np.array([0, 1, 1, 1], np.uint8)
@@ -51,7 +51,7 @@ class Uniques:
 
     @cached_property
     def _arrays(self) -> dict[str, NDArray[Any]]:
-        """What the core is told, and room to work in."""
+        """Input arrays and working memory of the C core."""
         rows = self.rows
         holders = len(rows.weights)
         most = max((int(codes.max()) + 1 for codes in self._codes), default=1)
@@ -72,7 +72,7 @@ class Uniques:
         return _Table(*pointers, len(self.rows), 0, len(self._codes), split)
 
     def of_all(self) -> NDArray[np.int64]:
-        """Count for every subset of the columns, written as bits: column j is in subset A if bit j of A is set."""
+        """Count for every subset of the columns, as a bit mask: column j is in subset A if bit j of A is set."""
         native, columns = library.core(), len(self.rows.columns)
         counts = np.zeros(1 << columns, np.int64)
         if not len(self.rows):
@@ -86,7 +86,7 @@ class Uniques:
         return counts
 
     def in_order(self, order: Sequence[int]) -> NDArray[np.int64]:
-        """Count with none of some columns known, with the first, with the first two, and so on."""
+        """Count with no column known, with the first column of the order known, with the first two, and so on."""
         native, counts = library.core(), np.zeros(len(order) + 1, np.int64)
         if not len(self.rows):
             return counts
@@ -98,7 +98,7 @@ class Uniques:
         return counts
 
     def _alone(self, known: Sequence[int]) -> int:
-        """Count persons who have a row that nobody else has, if some columns are known."""
+        """Count the persons with a row that no other person has, given the known columns."""
         rows = self.rows
         codes = [rows.columns[place] for place in known]
         groups = group_rows(codes, [int(column.max()) + 1 for column in codes], len(rows))

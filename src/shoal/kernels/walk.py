@@ -1,4 +1,4 @@
-"""A walk through schemes of a lattice: their classes are counted, or listed with the sensitive values in them."""
+"""A walk through the schemes of a lattice, which counts or lists their classes, with sensitive values if required."""
 
 import ctypes
 from collections.abc import Iterator, Sequence
@@ -16,9 +16,10 @@ _NO_LIMIT = (1 << 64) - 1
 
 
 class Walk:
-    """Goes through schemes of a lattice, with the rows of a table and room to work in. Each thread needs its own.
+    """Traverses schemes of a lattice over the rows of a table. Each thread needs its own instance.
 
-    ``keeping``: tables on the way are kept for the next call, which pays if few schemes are asked for many times.
+    ``keeping``: whether intermediate tables are cached for the next call, which pays off if few schemes are requested
+    many times.
 
     >>> import numpy as np
     >>> lattice = Lattice(((np.zeros(3, np.uint32),),), ((3, 1),))
@@ -35,7 +36,7 @@ class Walk:
         self.totals = totals or lattice.totals(rows)
 
     def another(self, *, keeping: bool | None = None) -> "Walk":
-        """Return a walk over the same rows with room of its own."""
+        """Return a walk over the same rows with its own working memory."""
         keeping = self.keeping if keeping is None else keeping
         return Walk(self.lattice, self.rows, keeping=keeping, totals=self.totals)
 
@@ -48,9 +49,10 @@ class Walk:
         return laid(self.totals, max(self.lattice.shape))
 
     def tally(self, schemes: NDArray[np.int64], bounds: Sequence[int], limit: int | None = None) -> Tallies:
-        """Count the classes of some schemes, which ascend; ``bounds``, ascending: sizes at which a new band begins.
+        """Count the classes of schemes, given in ascending order, by bands of class size.
 
-        ``limit``: of schemes with more persons in the first band the nodes are of no interest, and stay 0.
+        ``bounds``: the sizes at which a new band begins, in ascending order. ``limit``: for schemes with more persons
+        in the first band, the marginals are not computed and remain 0.
         """
         lattice, rows, native = self.lattice, self.rows, library.core()
         bands = len(bounds) + 1
@@ -77,7 +79,7 @@ class Walk:
         return Tallies(schemes, figures, marginals)
 
     def listings(self, schemes: NDArray[np.int64], least: int = 1, room: int = 1 << 20) -> Iterator[ClassListing]:
-        """List the classes of at least so many persons of some schemes, which ascend; some schemes at a time."""
+        """List the classes with at least ``least`` persons of schemes in ascending order, several schemes at a time."""
         lattice, rows, native = self.lattice, self.rows, library.core()
         if not len(rows) or not len(schemes):
             return
@@ -109,7 +111,7 @@ class Walk:
             )
 
     def spread(self, listing: ClassListing, kept: NDArray[np.bool_]) -> NDArray[np.uint32]:
-        """Return how many records of the kept classes of each listed scheme have each node."""
+        """Return, per listed scheme, the number of records of the kept classes in each node."""
         lattice, native = self.lattice, library.core()
         marginals = np.zeros((len(listing.schemes), lattice.width), np.uint32)
         if native is None:
@@ -126,12 +128,12 @@ class Walk:
 
 
 def levels_of(lattice: Lattice, schemes: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """Return the level of each column in each of some schemes, as the core takes them."""
+    """Return the level of each column in each scheme, in the format of the C core."""
     return np.ascontiguousarray(lattice.levels(schemes).astype(np.uint8))
 
 
 def _nodes_of(lattice: Lattice, rows: Rows, levels: Sequence[int]) -> list[NDArray[np.intp]]:
-    """Return the node of each row in each column on a level."""
+    """Return, per column, the node of each row on the column's level."""
     nodes_of = []
     for column, nodes in enumerate(lattice.fields(rows["key"])):
         here = nodes.astype(np.intp)
@@ -142,7 +144,7 @@ def _nodes_of(lattice: Lattice, rows: Rows, levels: Sequence[int]) -> list[NDArr
 
 
 def _classes_numpy(lattice: Lattice, rows: Rows, scheme: int) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
-    """Return the keys of the classes of a scheme, ascending, and the class of each row."""
+    """Return the keys of the classes of a scheme in ascending order, and the class of each row."""
     levels = lattice.levels(np.array([scheme]))[0]
     keys = np.zeros(len(rows), np.uint64)
     for nodes, shift in zip(_nodes_of(lattice, rows, levels), lattice.shifts, strict=True):
@@ -150,7 +152,7 @@ def _classes_numpy(lattice: Lattice, rows: Rows, scheme: int) -> tuple[NDArray[n
     return np.unique(keys, return_inverse=True)
 
 
-def _tally_numpy(  # noqa: PLR0913, PLR0917 - the twin of a function of the core
+def _tally_numpy(  # noqa: PLR0913, PLR0917 - mirrors a function of the C core
     lattice: Lattice,
     rows: Rows,
     schemes: NDArray[np.int64],

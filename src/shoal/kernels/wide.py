@@ -1,4 +1,4 @@
-"""A walk through schemes of columns that are too many for one key: every scheme is counted by itself."""
+"""A walk through schemes whose columns exceed one key; every scheme is counted separately."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from shoal.kernels.translation import Codes
 
 @dataclass(eq=False)
 class WideWalk:
-    """Rows with the node ``nodes[j][r]`` on the lowest level of column j. Columns with one node only are left out.
+    """Rows with the node ``nodes[j][r]`` on the lowest level of column j. Columns with a single node are skipped.
 
     >>> import numpy as np
     >>> lattice = Lattice(((np.zeros(3, np.uint32),),), ((3, 1),))
@@ -30,12 +30,12 @@ class WideWalk:
     records: NDArray[np.int64]
 
     def another(self, *, keeping: bool | None = None) -> "WideWalk":  # noqa: ARG002 - it keeps nothing
-        """Return one for another thread: it has nothing of its own."""
+        """Return this walk for another thread; it has no state of its own."""
         return self
 
     @cached_property
     def _levels(self) -> list[list[Codes]]:
-        """The node of each row in each column on each level."""
+        """The node of each row, per column and level."""
         levels = []
         for lowest, steps in zip(self.nodes, self.lattice.steps, strict=True):
             column = [lowest]
@@ -45,7 +45,7 @@ class WideWalk:
         return levels
 
     def tally(self, schemes: NDArray[np.int64], bounds: Sequence[int], limit: int | None = None) -> Tallies:
-        """Count the classes of some schemes; as the walk over keys does."""
+        """Count the classes of schemes, as ``Walk.tally`` does."""
         bands = len(bounds) + 1
         figures = np.zeros((len(schemes), bands, len(FIGURES)), np.uint64)
         marginals = np.zeros((len(schemes), bands - 1, self.lattice.width), np.uint32)
@@ -62,7 +62,7 @@ class WideWalk:
     def _count(
         self, of_row: NDArray[np.uint32], number: int, bounds: Sequence[int], figures: NDArray[np.uint64]
     ) -> NDArray[np.intp]:
-        """Count what is in each band, and return the band of each class."""
+        """Compute the figures of each band, and return the band of each class."""
         persons = np.bincount(of_row, self.persons, number)
         records = np.bincount(of_row, self.records, number)
         band = np.searchsorted(bounds, persons, side="right")
@@ -71,7 +71,7 @@ class WideWalk:
         return band
 
     def _spread(self, band: NDArray[np.intp], nodes: dict[int, Codes], marginals: NDArray[np.uint32]) -> None:
-        """Count the nodes of the rows in each band but the last."""
+        """Count the records in each node for every band but the last."""
         for number, counts in enumerate(marginals):
             rows = np.flatnonzero(band == number)
             records = self.records[rows]

@@ -1,8 +1,8 @@
-"""Witnesses: rows that few others are like, and the schemes that they rule out.
+"""Witnesses: rows in small classes, and the schemes that they rule out.
 
-Two rows are alike in all schemes that are no finer than the one at which they meet. So one pass over the rows, and one
-over the lattice, tell how many persons are like a row in every scheme; where that is too few, nothing else need be
-counted.
+Two rows belong to the same class in all schemes at or above the one at which they meet. One pass over the rows and one
+over the lattice therefore give the class size of a row in every scheme; schemes in which it is too small need no
+further counting.
 """
 
 import ctypes
@@ -17,9 +17,9 @@ from shoal.kernels.lattice import FIGURES, MOST_COLUMNS
 from shoal.kernels.library import address
 from shoal.kernels.scan import MOST_NODES, Scan
 
-MOST_SCHEMES, SCHEMES_PER_ROW = (1 << 16) - 1, 64  # a number of 16 bits is left over
+MOST_SCHEMES, SCHEMES_PER_ROW = (1 << 16) - 1, 64  # leaves one 16-bit number unused
 MOST_LEAST = (1 << 8) - 1
-_TOGETHER = 64  # schemes that are counted before somebody may interrupt
+_TOGETHER = 64  # schemes counted between two opportunities to interrupt
 _OPEN, _HOLDS, _FAILS, _UNKNOWN = range(4)  # as in witness.c
 
 
@@ -34,10 +34,10 @@ class _Search(ctypes.Structure):
 class Witnesses:
     """Finds the cheapest scheme in which all classes have at least ``least`` persons.
 
-    ``prices``: what each scheme costs. ``looked_at``: how many schemes were counted until now.
+    ``prices``: the cost of each scheme. ``looked_at``: the number of schemes counted so far.
 
-    Schemes that cost less than the best so far are gone through from coarse to fine: who is alone in a coarse one is a
-    witness against all that are finer.
+    Schemes that cost less than the incumbent are processed from the most generalised to the most specific: a row whose
+    class is too small in one scheme is a witness against all more specific schemes.
 
     >>> from shoal.kernels.lattice import Lattice
     >>> from shoal.kernels.wide import WideWalk
@@ -56,29 +56,29 @@ class Witnesses:
         self.least = least
         self.looked_at = 0
         self._known = np.zeros(len(self.prices), np.uint8)
-        self._ceiling = np.inf  # a scheme that costs more is of no interest
+        self._ceiling = np.inf  # schemes with a higher cost are ignored
 
     @staticmethod
     def has_room(scan: Scan, least: int) -> bool:
-        """Tell whether schemes, nodes and persons are no more than can be counted."""
+        """Return whether schemes, nodes and persons are within the limits of the counters."""
         lattice = scan.lattice
         narrow = len(lattice.shape) <= MOST_COLUMNS and max(sizes[0] for sizes in lattice.sizes) <= MOST_NODES
         return lattice.schemes <= MOST_SCHEMES and narrow and least <= MOST_LEAST and scan.fits
 
     @staticmethod
     def fit(scan: Scan, least: int) -> bool:
-        """Tell whether there is room for it, and whether it pays: a witness takes a pass over all schemes."""
+        """Return whether the method is possible and worthwhile; each witness takes a pass over all schemes."""
         return Witnesses.has_room(scan, least) and scan.lattice.schemes <= SCHEMES_PER_ROW * len(scan.persons)
 
     @property
     def decided(self) -> int:
-        """Of how many schemes it is known whether they hold."""
+        """The number of schemes for which it is known whether they hold."""
         return int(np.count_nonzero(self._known))
 
     def holding(self, close: float = 0.0) -> Iterator[int | None]:
-        """Yield schemes that hold, each cheaper than those before, or as cheap but for so small a part of its price.
+        """Yield schemes that hold, each cheaper than those before or within the relative tolerance ``close``.
 
-        None: some schemes were counted, and nothing was found; somebody may want to stop.
+        None is yielded after a batch of schemes without a result, so that the caller can stop.
         """
         known = self._known
         for scheme in self._judged():
@@ -92,7 +92,7 @@ class Witnesses:
             yield scheme
 
     def _judged(self) -> Iterator[int | None]:
-        """Yield schemes that hold, or that cannot be judged here, and None after some that fail."""
+        """Yield schemes that hold or cannot be decided here, and None after schemes that fail."""
         native = library.core()
         heights = np.zeros(1, np.uint16)
         for number in reversed(self.scan.lattice.shape):
@@ -130,19 +130,19 @@ class Witnesses:
                 yield None
 
     def _holds(self, scheme: int) -> bool:
-        """Count a scheme that leaves too many combinations to count them here, where a coarser one was counted."""
+        """Decide a scheme with too many combinations, for which only a more generalised scheme was counted."""
         tally = self.scan.tally(np.array([scheme]), self.least, 0)
         return not tally.figures[0, 0, FIGURES.index("persons")]
 
     def _sizes(self, nodes: list[NDArray[np.intp]], levels: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how many persons are like each row in a scheme."""
+        """Return, per row, its class size in a scheme."""
         keys = np.zeros(len(nodes[0]), np.int64)
         for up, nodes_of, level, sizes in zip(self._up, nodes, levels, self.scan.lattice.sizes, strict=True):
             keys = np.unique(keys * sizes[level] + up[level][nodes_of], return_inverse=True)[1]
         return np.bincount(keys, self.scan.persons)[keys].astype(np.int64)
 
     def _company(self, nodes: list[NDArray[np.intp]], witness: int) -> NDArray[np.int64]:
-        """Return how many persons are like a row in each scheme."""
+        """Return, per scheme, the class size of a row."""
         shape = self.scan.lattice.shape
         meet = [
             np.sum([above[nodes_of] != above[nodes_of[witness]] for above in up], axis=0)
@@ -157,7 +157,7 @@ class Witnesses:
 
     @cached_property
     def _up(self) -> list[list[NDArray[np.intp]]]:
-        """The node on each level of each node on the lowest, by column."""
+        """Per column and level, the ancestor of each node of the lowest level."""
         lattice = self.scan.lattice
         maps: list[list[NDArray[np.intp]]] = [[np.arange(sizes[0])] for sizes in lattice.sizes]
         for up, steps in zip(maps, lattice.steps, strict=True):
@@ -167,6 +167,6 @@ class Witnesses:
 
 
 def _from_the_top(heights: NDArray[np.uint16]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """Return schemes from the highest to the lowest, and where those of each height end."""
+    """Return the schemes in descending order of height, and the end of each height."""
     depths = heights.max() - heights
     return np.argsort(depths, kind="stable").astype(np.uint32), np.cumsum(np.bincount(depths), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""What the core is told about a lattice, and the room it works in."""
+"""Arguments and working memory of the C core for a lattice."""
 
 import ctypes
 from collections.abc import Iterator, Sequence
@@ -43,7 +43,7 @@ class _Memo(ctypes.Structure):
 
 
 class TallyRoom(ctypes.Structure):
-    """Where counts by band of size go, and what is counted; as in lattice_tally.c."""
+    """Arguments and output buffers for counts by band of class size, as in lattice_tally.c."""
 
     _fields_ = (
         ("bands", ctypes.c_int32),
@@ -58,7 +58,7 @@ class TallyRoom(ctypes.Structure):
 
 
 class ListingRoom(ctypes.Structure):
-    """Where listed classes go, and how much room there is; as in lattice_list.c."""
+    """Arguments and output buffers for listed classes, with their capacities, as in lattice_list.c."""
 
     _fields_ = (
         ("least", ctypes.c_uint32),
@@ -72,7 +72,7 @@ class ListingRoom(ctypes.Structure):
 
 
 def laid(parts: Sequence[Sequence[NDArray[Any]]], most: int) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """Lay arrays end to end, at most so many in each part; return also where each begins, by part and number."""
+    """Concatenate arrays, at most ``most`` per part; also return the start of each, by part and number."""
     at, done = np.zeros((len(parts), most), np.int64), 0
     for part, arrays in enumerate(parts):
         for number, array in enumerate(arrays):
@@ -83,7 +83,7 @@ def laid(parts: Sequence[Sequence[NDArray[Any]]], most: int) -> tuple[NDArray[np
 
 
 class Workspace:
-    """What the core is told about a lattice, and room to work in; lives as long as the calls."""
+    """Arguments and working memory of the C core for a lattice; must outlive the calls."""
 
     def __init__(self, lattice: Lattice, rows: Rows, *, keeping: bool) -> None:
         columns, most, count = len(lattice.shape), max(lattice.shape), len(rows)
@@ -91,7 +91,7 @@ class Workspace:
         tops = [_tops(steps, lattice.sizes[-1][level]) for level, steps in _tails(lattice.steps[-1])]
         steps, at = laid([*lattice.steps, *tops], most)
         tops_at = at[columns:].copy()
-        for level in range(len(tops)):  # counted from the level above which they are
+        for level in range(len(tops)):  # shifted, so that the index is the absolute level
             tops_at[level] = np.roll(tops_at[level], level)
         nodes = np.zeros((columns, most), np.int64)
         for column, sizes in enumerate(lattice.sizes):
@@ -117,7 +117,7 @@ class Workspace:
         self._memo = self._kept(lattice, rows) if keeping else None
 
     def _kept(self, lattice: Lattice, rows: Rows) -> _Memo | None:
-        """Make room for tables to be kept; the first one is that of all rows."""
+        """Allocate the cache of intermediate tables; its first table contains all rows."""
         prefixes = np.cumprod([1, *lattice.shape[:-1]], dtype=np.float64)
         if prefixes.sum() > MOST_KEPT:
             return None
@@ -135,11 +135,11 @@ class Workspace:
 
     @property
     def lattice(self) -> Any:
-        """What the core is told about the lattice."""
+        """Reference to the C structure of the lattice."""
         return ctypes.byref(self._lattice)
 
     def given(self) -> tuple[Any, int, Any, Any]:
-        """Return what both walks take first."""
+        """Return the first arguments of both walks."""
         memo = None if self._memo is None else ctypes.byref(self._memo)
         return self.lattice, address(self._rows), ctypes.byref(self._space), memo
 
@@ -149,7 +149,7 @@ def _tails(steps: Sequence[NDArray[np.uint32]]) -> Iterator[tuple[int, Sequence[
 
 
 def _tops(steps: Sequence[NDArray[np.uint32]], size: int) -> list[NDArray[np.uint32]]:
-    """Return the nodes on each level from this one on, of each node on this one."""
+    """Return, for this level and each level above, the ancestor of each node of this level."""
     tops = [np.arange(size, dtype=np.uint32)]
     for step in steps:
         tops.append(step[tops[-1]])

@@ -1,1 +1,1 @@
-"""Privacy models: one file each."""
+"""Privacy models, one module each."""

@@ -19,8 +19,8 @@ from shoal.models.named_values import counts_of
 class AlphaKAnonymity(AttributeModel):
     """Every class has at least k individuals, and no sensitive value has a share above α.
 
-    ``n ≥ k`` and ``n_s / n ≤ α`` for every sensitive value s, or for those that are named; n persons are in the class
-    and n_s of them have s. Wong et al. 2006. Attained: the largest share, between 0 and 1, less is better; and k.
+    ``n ≥ k`` and ``n_s / n ≤ α`` for every sensitive value s, or for the named ``values`` only, where n_s of the n
+    persons in the class have s. Wong et al. 2006. Attained: the largest share, between 0 and 1, less is better; and k.
 
     >>> import shoal
     >>> data = {"age": [34, 34, 34, 34], "dx": ["flu", "flu", "flu", "gout"]}
@@ -37,15 +37,15 @@ class AlphaKAnonymity(AttributeModel):
     values: tuple[str, ...] | None = Field(default=None, description="values to protect (default: all)")
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
-        """Return the largest share of a value, and the size of the smallest class."""
+        """Return the largest share of a value, and the smallest class size."""
         return {"alpha": self._shares(evidence).max(), "k": int(evidence.classes.sizes.min())}
 
     def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
-        """Tell which classes are too small, or have a value that is too probable."""
+        """Return the mask of classes that are too small, or have a value with too large a share."""
         small = evidence.classes.sizes < (self.k or 1)
         return small | ~self._shares(evidence).at_most(Fraction(1) if self.alpha is None else self.alpha)
 
-    def least(self, evidence: Evidence) -> int:  # noqa: ARG002 - it is the same for all
+    def least(self, evidence: Evidence) -> int:  # noqa: ARG002 - the same for all tables
         """Return k."""
         return self.k or 1
 

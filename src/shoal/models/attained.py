@@ -1,4 +1,4 @@
-"""Attained thresholds: what a table attains of every model that can be measured on it."""
+"""Attained thresholds of all models that can be measured on a table."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from shoal.table.missing import Missing
 
 @dataclass(frozen=True, slots=True)
 class Attainment:
-    """Measures models on the roles of one table; what they share is counted once."""
+    """Measurement of models on one table; counts are shared between models."""
 
     gatherer: Gatherer
 
     def of(self, model: Model) -> dict[str, Number]:
-        """Return the thresholds that a table attains: the worst over all that the model looks at."""
+        """Return the thresholds that the table attains: the worst over all views of the model."""
         attained = []
         table = self.gatherer.table
         for view in model.views(table.quasi, table.sensitive):
@@ -28,17 +28,17 @@ class Attainment:
         return {name: better.worst(values[name] for values in attained) for name, better in model.measured.items()}
 
     def all(self, models: Sequence[str] | None = None) -> dict[str, Any]:
-        """Return the thresholds of several models, or of all that can be measured without asking for more."""
+        """Return the thresholds of the named models, or of all models that require no further input."""
         chosen = [
             MODELS[name]() for name in (MODELS if models is None else models) if models or self.suffices(MODELS[name])
         ]
-        # Those that look at sensitive values go first: what they have counted serves the others, too.
+        # Models of sensitive values come first: their counts also serve the others.
         order = sorted(chosen, key=lambda model: Need.SENSITIVE not in model.needs)
         values = {model.name: self.of(model) for model in order}
         return {model.name: shown(values[model.name]) for model in chosen}
 
     def suffices(self, model: type[Model]) -> bool:
-        """Return whether a model can be measured without asking for more."""
+        """Return whether a model can be measured without further input."""
         population, ladders = self.gatherer.population, self.gatherer.hierarchies
         table, rule = self.gatherer.table, self.gatherer.missing
         lacks = {
@@ -54,7 +54,7 @@ class Attainment:
 
 
 def shown(values: Mapping[str, Number]) -> int | float | dict[str, int | float]:
-    """Return one number as it is, several by name."""
+    """Return a single value as it is, and several values by name."""
     plain = {name: _nearest(value) for name, value in values.items()}
     return next(iter(plain.values())) if len(plain) == 1 else plain
 

@@ -1,4 +1,4 @@
-"""Thresholds for the table as a whole: average risk, and the share of persons who stand alone."""
+"""Thresholds for the table as a whole: average risk, and the share of unique persons."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -20,7 +20,7 @@ class _OfTheTable(SizesModel):
     averages: ClassVar[bool] = True
 
     def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
-        """Tell that all classes fail, or none."""
+        """Return a mask of all classes or none."""
         (name,) = self.measured
         bound = getattr(self, name)
         return np.full(len(evidence.classes), self.measure(evidence)[name] > (Fraction(1) if bound is None else bound))
@@ -30,8 +30,8 @@ class _OfTheTable(SizesModel):
 class AverageRisk(_OfTheTable):
     """The average re-identification risk is at most a threshold.
 
-    The mean over all persons of ``1 / n``, n the persons who look alike; without a subject column that is the number of
-    classes by the number of records. El Emam 2013. Attained: between 0 and 1; less is better.
+    The mean of ``1 / n`` over all persons, where n is the class size; without a subject column, this is the number of
+    classes divided by the number of records. El Emam 2013. Attained: between 0 and 1; less is better.
 
     >>> import shoal
     >>> shoal.average_risk({"age": [34, 34, 71, 71, 71]}, quasi=["age"])
@@ -47,8 +47,8 @@ class AverageRisk(_OfTheTable):
         """Return the average risk."""
         return {"risk": Identity.of(evidence.classes).average()}
 
-    def holds(self, classes: Whole, persons: Whole, alone: Whole) -> NDArray[np.bool_]:  # noqa: ARG002 - what others need
-        """Divide classes by persons."""
+    def holds(self, classes: Whole, persons: Whole, alone: Whole) -> NDArray[np.bool_]:  # noqa: ARG002 - used by others
+        """Return the mask of tables in which classes divided by persons meet the threshold."""
         return Ratios(classes, np.maximum(persons, 1)).at_most(Fraction(1) if self.risk is None else self.risk)
 
 
@@ -56,7 +56,7 @@ class AverageRisk(_OfTheTable):
 class SampleUniqueness(_OfTheTable):
     """At most a given share of the individuals is unique.
 
-    The share of persons who are in a class of one. Attained: between 0 and 1; less is better.
+    The share of persons in classes of one. Attained: between 0 and 1; less is better.
 
     >>> import shoal
     >>> shoal.sample_uniqueness({"age": [34, 34, 71, 80]}, quasi=["age"])
@@ -69,9 +69,9 @@ class SampleUniqueness(_OfTheTable):
     share: Share | None = Field(default=None, description="maximum share of unique individuals")
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
-        """Return the share of persons who stand alone."""
+        """Return the share of unique persons."""
         return {"share": Identity.of(evidence.classes).share_above(Fraction(1, 2))}
 
-    def holds(self, classes: Whole, persons: Whole, alone: Whole) -> NDArray[np.bool_]:  # noqa: ARG002 - what others need
-        """Divide persons who stand alone by all."""
+    def holds(self, classes: Whole, persons: Whole, alone: Whole) -> NDArray[np.bool_]:  # noqa: ARG002 - used by others
+        """Return the mask of tables in which the share of unique persons meets the threshold."""
         return Ratios(alone, np.maximum(persons, 1)).at_most(Fraction(1) if self.share is None else self.share)

@@ -21,8 +21,8 @@ from shoal.models.model import MODELS, AttributeModel, Better, Number
 class BasicBetaLikeness(AttributeModel):
     """The relative increase of the share of a sensitive value in a class over the table is at most β.
 
-    ``(q − p) / p ≤ β`` for every value, q its share in the class and p in the table. Cao & Karras 2012. Attained: the
-    largest relative gain, 0 and more; less is better.
+    ``(q − p) / p ≤ β`` for every value, where q is its share in the class and p its share in the table. Cao & Karras
+    2012. Attained: the largest relative increase, 0 or more; less is better.
 
     >>> import shoal
     >>> data = {"age": [34, 34, 71, 71], "dx": ["flu", "flu", "flu", "gout"]}
@@ -37,15 +37,15 @@ class BasicBetaLikeness(AttributeModel):
     beta: Positive | None = Field(default=None, description="maximum relative increase of the share of a value")
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
-        """Return the largest relative gain."""
+        """Return the largest relative increase; infinity if the table lacks a value of a class."""
         return {"beta": _gains(evidence.histogram).max() if _all_expected(evidence.histogram) else inf}
 
     def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
-        """Tell which classes make a value too probable."""
+        """Return the mask of classes in which a value is too probable."""
         return _classes_with(evidence.histogram, self._too_probable(evidence.histogram))
 
     def _too_probable(self, histogram: Histogram) -> NDArray[np.bool_]:
-        """Tell which entries have q > (1 + β)·p; a value that the table does not have at all is never expected."""
+        """Return the mask of entries with q > (1 + β)·p; a value that the reference lacks always fails."""
         bound, everybody = 1 + (self.beta or 0), int(histogram.reference.sum())
         most = [bound * Fraction(count, everybody) for count in histogram.reference.tolist()]
         shares = Ratios(histogram.counts, histogram.spread(histogram.totals()))
@@ -56,8 +56,8 @@ class BasicBetaLikeness(AttributeModel):
 class EnhancedBetaLikeness(BasicBetaLikeness):
     """Basic β-likeness with a tighter bound for frequent values.
 
-    ``(q − p) / p ≤ min(β, −ln p)`` for every value by itself. Cao & Karras 2012. Attained: the largest relative gain,
-    or infinite if some gain exceeds −ln p, because then no β will do; less is better.
+    ``(q − p) / p ≤ min(β, −ln p)`` for every value separately. Cao & Karras 2012. Attained: the largest relative
+    increase, or infinity if an increase exceeds −ln p, because then no β suffices; less is better.
 
     >>> import shoal
     >>> data = {"age": [34, 34, 71, 71], "dx": ["flu", "flu", "flu", "gout"]}
@@ -68,7 +68,7 @@ class EnhancedBetaLikeness(BasicBetaLikeness):
     name: ClassVar[str] = "enhanced-beta-likeness"
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
-        """Return the largest relative gain, or infinity if no β will do."""
+        """Return the largest relative increase, or infinity if no β suffices."""
         return {"beta": inf} if _beyond_logarithm(evidence.histogram).any() else super().measure(evidence)
 
     def _too_probable(self, histogram: Histogram) -> NDArray[np.bool_]:
@@ -76,7 +76,7 @@ class EnhancedBetaLikeness(BasicBetaLikeness):
 
 
 def _unexpected(histogram: Histogram) -> NDArray[np.bool_]:
-    """Tell which entries have a value that the reference does not have at all."""
+    """Return the mask of entries with a value that the reference lacks."""
     if (histogram.reference > 0).all():
         return np.zeros(len(histogram.codes), bool)
     return np.asarray(histogram.reference[histogram.codes] == 0)
@@ -97,7 +97,7 @@ def _gains(histogram: Histogram) -> Ratios:
 
 
 def _beyond_logarithm(histogram: Histogram) -> NDArray[np.bool_]:
-    """Tell which entries gain more than −ln p; decimals of sixty digits decide where floats cannot."""
+    """Return the mask of entries with an increase above −ln p; decimals of sixty digits decide where floats cannot."""
     gains = _gains(histogram)
     expected, everybody = histogram.reference[histogram.codes], int(histogram.reference.sum())
     floats, limits = gains.floats(), -np.log(np.maximum(expected, 1) / everybody)

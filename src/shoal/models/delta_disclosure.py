@@ -16,16 +16,16 @@ from shoal.kernels.ratios import CLEAR
 from shoal.models.evidence import Evidence
 from shoal.models.model import MODELS, AttributeModel, Better, Monotone, Number
 
-_POWERS = 1000  # beyond this, powers of exact numbers get too long; sixty decimals then decide
+_POWERS = 1000  # beyond this, exact powers become too long, and sixty decimals decide
 
 
 @MODELS.register("delta-disclosure")
 class DeltaDisclosure(AttributeModel):
     """The share of a sensitive value in a class differs from its share in the table by at most a factor.
 
-    ``|log(q / p)| < δ`` for every value, q its share in the class and p in the table. Brickell & Shmatikov 2008.
-    ``absent``: a value that a class does not have fails as published (its logarithm is infinite), or is ignored as in
-    ARX. Attained: what δ must exceed, 0 and more; less is better.
+    ``|log(q / p)| < δ`` for every value, where q is its share in the class and p its share in the table. Brickell &
+    Shmatikov 2008. ``absent``: a value that a class lacks fails as published (its logarithm is infinite), or is ignored
+    as in ARX. Attained: the number that δ must exceed, 0 or more; less is better.
 
     >>> import shoal
     >>> data = {"age": [34, 34, 71, 71], "dx": ["flu", "gout", "flu", "gout"]}
@@ -43,12 +43,12 @@ class DeltaDisclosure(AttributeModel):
     absent: Literal["fail", "ignore"] = Field(default="fail", description="effect of a value that a class lacks")
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
-        """Return the largest logarithm, or infinity if a value is absent from a class."""
+        """Return the largest absolute logarithm, or infinity if a class lacks a value."""
         logarithms = self._logarithms(evidence.histogram)
         return {"delta": inf if self._lacking(evidence.histogram).any() else float(logarithms.max())}
 
     def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
-        """Tell which classes change the probability of a value too much."""
+        """Return the mask of classes that change the probability of a value too much."""
         histogram, bound = evidence.histogram, Fraction(0) if self.delta is None else self.delta
         logarithms = self._logarithms(histogram)
         reached = logarithms >= float(bound)
@@ -59,7 +59,10 @@ class DeltaDisclosure(AttributeModel):
         return self._lacking(histogram) | np.logical_or.reduceat(reached, histogram.starts[:-1])
 
     def monotone(self, *, overlap: bool = False) -> Monotone:
-        """If absent values are ignored, merging may bring in a value that is then too rare."""
+        """Return the properties that a search may rely on.
+
+        If absent values are ignored, a merged class may contain a value that is too rare in it.
+        """
         return Monotone(generalisation=self.absent == "fail" and not overlap, suppression=False)
 
     def _logarithms(self, histogram: Histogram) -> NDArray[np.float64]:
@@ -70,14 +73,14 @@ class DeltaDisclosure(AttributeModel):
         return np.asarray(natural if self.base == "e" else natural / log(self.base), np.float64)
 
     def _lacking(self, histogram: Histogram) -> NDArray[np.bool_]:
-        """Tell which classes lack a value that occurs in the table, if that matters."""
+        """Return the mask of classes that lack a value of the table; none if absent values are ignored."""
         if self.absent == "ignore":
             return np.zeros(len(histogram.starts) - 1, bool)
         return np.asarray(histogram.distinct() < np.count_nonzero(histogram.reference))
 
 
 def _ratios(histogram: Histogram, entries: NDArray[np.intp]) -> list[Fraction]:
-    """Return q / p, or its inverse if that is larger."""
+    """Return the larger of q / p and its inverse, for each entry."""
     everybody, totals = int(histogram.reference.sum()), histogram.totals()[histogram.classes[entries]]
     expected = histogram.reference[histogram.codes[entries]]
     ratios = [
@@ -90,7 +93,7 @@ def _ratios(histogram: Histogram, entries: NDArray[np.intp]) -> list[Fraction]:
 
 
 def _reaches(ratio: Fraction, base: int | str, bound: Fraction) -> bool:
-    """Tell whether the logarithm of a ratio is the bound or more."""
+    """Return whether the logarithm of a ratio is at least the bound."""
     if isinstance(base, int) and max(bound.numerator, bound.denominator) <= _POWERS:
         return bool(ratio**bound.denominator >= Fraction(base) ** bound.numerator)
     with localcontext(prec=60):

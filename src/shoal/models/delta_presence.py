@@ -18,8 +18,8 @@ from shoal.models.model import MODELS, Better, Model, Need, Number
 class DeltaPresence(Model):
     """The probability that an individual of the population is in the table lies between two bounds.
 
-    ``δ_min ≤ n / N ≤ δ_max`` for every class, n its persons in the table and N the people in the register who look like
-    it. People in the register who look like no class have the share 0. Nergiz, Atzori & Clifton 2007. Attained: the
+    ``δ_min ≤ n / N ≤ δ_max`` for every class, where n is its size in the table and N its size in the register.
+    Individuals of the register who match no class have the share 0. Nergiz, Atzori & Clifton 2007. Attained: the
     smallest and the largest share, between 0 and 1.
 
     >>> import shoal
@@ -49,7 +49,10 @@ class DeltaPresence(Model):
         return {"delta_min": smallest, "delta_max": shares.max()}
 
     def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
-        """Tell which classes have another share; all, if somebody outside of them has."""
+        """Return the mask of classes with a share outside the bounds.
+
+        All classes fail if ``delta_min`` is positive and individuals of the register match no class.
+        """
         shares, low, high = _shares(evidence), self.delta_min or Fraction(0), self.delta_max
         if low > 0 and evidence.in_register().unseen:
             return np.ones(len(shares), bool)

@@ -1,6 +1,7 @@
-"""Distances between the sensitive values of a class and those of the whole table, in whole numbers.
+"""Distances between the sensitive values of a class and those of the table, in integer arithmetic.
 
-With counts c of n in the class and r of N in the table, all three are sums over ``c·N − r·n``, divided once at the end.
+With counts c of n in the class and r of N in the table, the three distances of t-closeness are sums over ``c·N − r·n``,
+divided once at the end.
 """
 
 import numpy as np
@@ -12,7 +13,7 @@ from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.grouping import group
 from shoal.kernels.ratios import Ratios
 
-Whole = NDArray[np.int64]  # or of Python integers, where 64 bits might not do
+Whole = NDArray[np.int64]  # or Python integers, where 64 bits might not suffice
 
 
 def equal_distance(histogram: Histogram) -> Ratios:
@@ -25,10 +26,10 @@ def equal_distance(histogram: Histogram) -> Ratios:
 
 
 def ordered_distance(histogram: Histogram) -> Ratios:
-    """Return Σ |cumulated q − p| / (m − 1) for each class: values are as far apart as their places among m values.
+    """Return Σ |cumulated q − p| / (m − 1) for each class: the distance of two values is that of their ranks among m.
 
-    A class has few of the m values. Between two of them its cumulated counts stay the same while those of the table
-    rise, so each such stretch has one place where the difference changes its sign.
+    A class has few of the m values. Between two of them, its cumulated counts are constant while those of the table
+    increase, so the difference changes its sign once in each stretch.
     """
     _check_order(histogram)
     size = len(histogram.column.values)
@@ -46,7 +47,7 @@ def ordered_distance(histogram: Histogram) -> Ratios:
 
 
 def _stretches(histogram: Histogram, counts: Whole, end: int) -> tuple[Whole, Whole, Whole, Whole]:
-    """Cut each class into stretches of places with the same cumulated count: owner, begin, end, cumulated count."""
+    """Split each class into stretches of constant cumulated count: owner, begin, end, cumulated count."""
     number = len(histogram.starts) - 1
     before = np.cumsum(counts) - counts
     level = before + counts - before[histogram.starts[histogram.classes]]
@@ -82,8 +83,8 @@ def _check_order(histogram: Histogram) -> None:
 def hierarchical_distance(histogram: Histogram, hierarchy: Hierarchy) -> Ratios:
     """Return Σ (level / height) · min(surplus, lack) over the nodes of the hierarchy, for each class (Li et al. 2007).
 
-    Two values are as far apart as the level of the first node that covers both. At each node, what some of its children
-    have too much of the others lack, and that much is moved this far.
+    The distance of two values is the level of the lowest node that covers both. At each node, the surplus of some
+    children offsets the lack of the others, and this amount is moved over the distance of that level.
     """
     counts, reference, totals, everybody = _whole(histogram, hierarchy.height)
     owner, node = histogram.classes, hierarchy.nodes(0)[histogram.codes]
@@ -106,7 +107,7 @@ def hierarchical_distance(histogram: Histogram, hierarchy: Hierarchy) -> Ratios:
 
 
 def _parents(hierarchy: Hierarchy, level: int) -> NDArray[np.uint32]:
-    """Return the node on a level that each node of the level below belongs to."""
+    """Return the parent on the given level of each node of the level below."""
     below, here = hierarchy.levels[level - 1], hierarchy.levels[level]
     parents = np.zeros(len(below), np.uint32)
     parents[below.nodes] = here.nodes
@@ -123,7 +124,7 @@ def divergence(histogram: Histogram) -> NDArray[np.float64]:
 
 
 def _whole(histogram: Histogram, factor: int) -> tuple[Whole, Whole, Whole, int]:
-    """Return counts, reference, totals and the number of everybody, in integers that the sums fit into."""
+    """Return counts, reference, totals and the number of persons, in integers that can hold the sums."""
     everybody = int(histogram.reference.sum())
     totals = histogram.totals()
     small = 4 * max(factor, 1) * everybody * max(everybody, int(totals.max())) < 1 << 62
@@ -138,7 +139,7 @@ def _summed(histogram: Histogram, numbers: Whole) -> Whole:
 
 
 def _by_class(groups: NDArray[np.integer], numbers: Whole, number: int) -> Whole:
-    """Add numbers up by group, exactly."""
+    """Sum numbers by group, exactly."""
     sums = np.zeros(number, numbers.dtype)
     np.add.at(sums, groups, numbers)
     return sums

@@ -20,12 +20,13 @@ from shoal.models.model import MODELS, AttributeModel, Better, Monotone, Number
 class EntropyLDiversity(AttributeModel):
     """The entropy of the sensitive values of every class is at least that of l equally frequent values.
 
-    ``exp(−Σ q ln q) ≥ l``, q the shares of the values in the class. Machanavajjhala et al. 2007. Attained: the smallest
-    exp of the entropy, 1 or more; more is better. Where floats cannot tell whether l is reached, integers decide:
-    ``n^n ≥ l^n · Π c^c`` for counts c that add up to n.
+    ``exp(−Σ q ln q) ≥ l``, where q are the shares of the values in the class. Machanavajjhala et al. 2007. Attained:
+    the smallest exponential of the entropy, 1 or more; more is better. Where floats cannot decide whether l is reached,
+    integers do: ``n^n ≥ l^n · Π c^c`` for counts c that sum to n.
 
     ``estimator``: plug-in, or grassberger (2003), which corrects for small classes: ``G(n) − Σ c G(c) / n ≥ ln l`` with
-    ``G(n) = ψ(n) + (−1)ⁿ/2 · (ψ((n + 1)/2) − ψ(n/2))``; then at least l different values are needed, too, as in ARX.
+    ``G(n) = ψ(n) + (−1)ⁿ/2 · (ψ((n + 1)/2) − ψ(n/2))``. In this case at least l distinct values are also required, as
+    in ARX.
 
     >>> import shoal
     >>> data = {"age": [34, 34, 34], "dx": ["flu", "gout", "ms"]}
@@ -42,12 +43,12 @@ class EntropyLDiversity(AttributeModel):
     estimator: Literal["plug-in", "grassberger"] = Field(default="plug-in", description="estimator of the entropy")
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
-        """Return the smallest exp of the entropy of a class."""
+        """Return the smallest exponential of the entropy of a class."""
         worth = _worth if self.estimator == "plug-in" else _corrected
         return {"l": float(worth(evidence.histogram).min())}
 
     def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
-        """Tell which classes are not mixed enough."""
+        """Return the mask of classes with too small an entropy."""
         histogram, bound = evidence.histogram, self.l or Fraction(1)
         if self.estimator == "grassberger":
             return np.asarray(_corrected(histogram) < float(bound))
@@ -59,7 +60,11 @@ class EntropyLDiversity(AttributeModel):
         return failing
 
     def monotone(self, *, overlap: bool = False) -> Monotone:
-        """Entropy is concave, so mixing cannot make it less; the corrected estimate promises nothing."""
+        """Return the properties that a search may rely on.
+
+        Entropy is concave, so merging cannot reduce it below the worst part; the corrected estimate has no such
+        property.
+        """
         if self.estimator == "grassberger":
             return Monotone(generalisation=False, suppression=False)
         return super().monotone(overlap=overlap)
@@ -71,7 +76,7 @@ def _uniform(histogram: Histogram) -> NDArray[np.bool_]:
 
 
 def _worth(histogram: Histogram) -> NDArray[np.float64]:
-    """Return exp of the entropy of each class; exactly the number of values where all are equally frequent."""
+    """Return the exponential of the entropy of each class; exactly the number of values if all are equally frequent."""
     totals = histogram.totals()
     shares = histogram.counts / histogram.spread(totals)
     entropy = -np.add.reduceat(shares * np.log(shares), histogram.starts[:-1])
@@ -79,7 +84,7 @@ def _worth(histogram: Histogram) -> NDArray[np.float64]:
 
 
 def _corrected(histogram: Histogram) -> NDArray[np.float64]:
-    """Return exp of Grassberger's estimate, but no more than there are values."""
+    """Return the exponential of Grassberger's estimate, at most the number of distinct values."""
     totals = histogram.totals()
     weighted = histogram.counts * _grassberger(histogram.counts)
     entropy = _grassberger(totals) - np.add.reduceat(weighted, histogram.starts[:-1]) / totals

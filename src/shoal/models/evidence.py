@@ -1,4 +1,4 @@
-"""Evidence: what a model reads. Classes and, where it declares the need, more."""
+"""Evidence: the input of a model, that is, classes and any further data that the model needs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,10 +17,10 @@ from shoal.table.table import Table
 
 
 class ColumnReading(StrEnum):
-    """How several sensitive columns are read.
+    """Treatment of several sensitive columns.
 
-    ``worst``: each for itself; the worst one counts. ``others-known``: each in turn, and the adversary knows the
-    others. ``combined``: a person's sensitive values together are one value (Peng 2021).
+    ``worst``: each separately; the worst one counts. ``others-known``: each in turn; the adversary knows the others.
+    ``combined``: the sensitive values of a person together form one value (Peng 2021).
     """
 
     WORST = "worst"
@@ -30,7 +30,7 @@ class ColumnReading(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Which columns a model wants to see: what is known, and what is to be protected."""
+    """The columns that a model evaluates: the known columns, and the columns to protect."""
 
     quasi: tuple[str, ...]
     sensitive: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class View:
 
     @property
     def column(self) -> str | None:
-        """The name of the one histogram to be read."""
+        """The name of the histogram to evaluate; None unless there is exactly one."""
         if self.combined:
             return " + ".join(self.sensitive)
         return self.sensitive[0] if len(self.sensitive) == 1 else None
@@ -46,7 +46,7 @@ class View:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
-    """Classes, seen with regard to one sensitive column or none."""
+    """Classes, with regard to one sensitive column or none."""
 
     classes: Classes
     column: str | None = None
@@ -56,7 +56,7 @@ class Evidence:
 
     @property
     def histogram(self) -> Histogram:
-        """The values of the sensitive column."""
+        """The histogram of the sensitive column."""
         if self.column is None:
             raise ModelError(
                 "no-sensitive-column",
@@ -78,7 +78,7 @@ class Evidence:
         return self.hierarchies[self.column]
 
     def fraction(self) -> Fraction:
-        """Return the share of the population that is in the table."""
+        """Return the sampling fraction: the share of the population that is in the table."""
         if self.population is None:
             raise ModelError(
                 "no-population",
@@ -88,7 +88,7 @@ class Evidence:
         return self.population.fraction(self.classes.persons)
 
     def in_register(self) -> Matched:
-        """Return how many people of the register look like each class."""
+        """Return the number of individuals of the register that match each class."""
         if self.matched is None:
             raise ModelError(
                 "no-register",
@@ -100,17 +100,17 @@ class Evidence:
 
 @dataclass(slots=True, eq=False)
 class Gatherer:
-    """Collects evidence about one table; what two models want to see alike is counted once."""
+    """Collector of evidence about one table; counts are shared between models with the same view."""
 
     table: Table
     missing: Missing = Missing.OWN
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     population: Population | None = None
-    reference: Mapping[str, Counts] = field(default_factory=dict)  # of the table that this one was made from
+    reference: Mapping[str, Counts] = field(default_factory=dict)  # of the table from which this one was made
     _known: dict[View, Classes] = field(default_factory=dict)
 
     def evidence(self, view: View) -> Evidence:
-        """Return what can be seen under a view."""
+        """Return the evidence for a view."""
         for seen, classes in self._known.items():
             if _shows(seen, view):
                 return self._about(classes, view)

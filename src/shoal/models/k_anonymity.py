@@ -15,8 +15,8 @@ from shoal.models.model import MODELS, Better, Model, Number
 class KAnonymity(Model):
     """Every individual shares the quasi-identifiers with at least k − 1 others.
 
-    A class of n persons is k-anonymous if ``n ≥ k``. Samarati & Sweeney 1998; Sweeney 2002. Attained: the size of the
-    smallest class, 1 or more; more is better.
+    A class of n persons is k-anonymous if ``n ≥ k``. Samarati & Sweeney 1998; Sweeney 2002. Attained: the smallest
+    class size, 1 or more; more is better.
 
     >>> import shoal
     >>> shoal.k_anonymity({"age": [34, 34, 71, 71, 71]}, quasi=["age"])
@@ -31,13 +31,13 @@ class KAnonymity(Model):
     k: int | None = Field(default=None, ge=1, strict=True, description="minimum class size")
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
-        """Return the smallest number of persons who look alike."""
+        """Return the smallest class size."""
         return {"k": int(evidence.classes.crowd.min())}
 
-    def enough(self, evidence: Evidence) -> int:  # noqa: ARG002 - it is the same for all
+    def enough(self, evidence: Evidence) -> int:  # noqa: ARG002 - the same for all tables
         """Return k."""
         return self.k or 1
 
     def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
-        """Tell which classes are too small."""
+        """Return the mask of classes that are too small."""
         return evidence.classes.crowd < (self.k or 1)

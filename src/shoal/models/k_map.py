@@ -19,10 +19,11 @@ from shoal.models.model import MODELS, Better, Model, Need, Number
 class KMap(Model):
     """Every individual shares the quasi-identifiers with at least k − 1 others of the population.
 
-    With a register: ``N ≥ k`` for every class, N the people in the register who look like it. Sweeney 2001. With only
-    the size of the population or the sampling fraction π, it is estimated (El Emam & Dankar 2008): a class of n persons
-    passes if ``n ≥ k``, or if n persons would be improbable were there only k: ``P(X ≥ n | X ≥ 1) ≤ significance`` for
-    a Poisson X of mean k·π. Attained: the largest k that all classes reach; more is better.
+    With a register: ``N ≥ k`` for every class, where N is its size in the register. Sweeney 2001. If only the size of
+    the population or the sampling fraction π is known, N is estimated (El Emam & Dankar 2008): a class of n persons
+    passes if ``n ≥ k``, or if n persons are improbable in a population class of only k:
+    ``P(X ≥ n | X ≥ 1) ≤ significance`` for a Poisson X of mean k·π. Attained: the largest k that all classes reach;
+    more is better.
 
     >>> import shoal
     >>> everybody = shoal.read({"age": [34, 34, 34, 71, 71]})
@@ -46,13 +47,13 @@ class KMap(Model):
         return significance
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
-        """Return the smallest number of people who look alike."""
+        """Return the smallest class size in the population."""
         if evidence.matched is not None:
             return {"k": int(_people(evidence).min())}
         return {"k": self._estimated(int(evidence.classes.sizes.min()), float(evidence.fraction()))}
 
     def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
-        """Tell which classes too few people look like."""
+        """Return the mask of classes that are too small in the population."""
         if evidence.matched is not None:
             return _people(evidence) < (self.k or 1)
         sizes, fraction = evidence.classes.sizes, float(evidence.fraction())
@@ -61,7 +62,10 @@ class KMap(Model):
         return ~np.array(passes)[place]
 
     def enough(self, evidence: Evidence) -> int | None:
-        """Return from how many persons on a class passes, if it is estimated: more persons make it more probable."""
+        """Return the class size from which on every class passes; None with a register.
+
+        If N is estimated, a class passes whenever a smaller one does.
+        """
         if evidence.matched is not None:
             return None
         fraction, k = float(evidence.fraction()), self.k or 1
@@ -71,7 +75,7 @@ class KMap(Model):
         return size >= k or _at_least(size, k * fraction) <= self.significance
 
     def _estimated(self, size: int, fraction: float) -> int:
-        """Return the largest k that a class of so many persons passes; the test gets harder as k grows."""
+        """Return the largest k that a class of a size passes; the test becomes stricter as k grows."""
         low, high = size, size + 1
         while self._passes(size, high, fraction) and high < 1 << 40:
             low, high = high, 2 * high
@@ -82,12 +86,12 @@ class KMap(Model):
 
 
 def _people(evidence: Evidence) -> NDArray[np.int64]:
-    """Return the people who look like each class; those in the table count even if the register lacks them."""
+    """Return the size of each class in the register; persons of the table count even if the register lacks them."""
     return np.maximum(evidence.in_register().counts, evidence.classes.sizes)
 
 
 def _at_least(count: int, mean: float) -> float:
-    """Return P(X ≥ count | X ≥ 1) of a Poisson variable."""
+    """Return P(X ≥ count | X ≥ 1) for a Poisson variable X."""
     term = below = 0.0
     for value in range(1, count):
         term = mean * exp(-mean) if value == 1 else term * mean / value

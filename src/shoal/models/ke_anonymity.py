@@ -39,11 +39,11 @@ class KEAnonymity(AttributeModel):
     e: Positive | None = Field(default=None, description="minimum range of the numbers")
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
-        """Return the smallest number of different numbers, and the smallest range."""
+        """Return the smallest number of distinct numbers, and the smallest range."""
         return {"k": int(evidence.histogram.distinct().min()), "e": min(_ranges(evidence.histogram)[0])}
 
     def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
-        """Tell which classes have too few numbers, or numbers too close together."""
+        """Return the mask of classes with too few distinct numbers, or too small a range."""
         ranges, place = _ranges(evidence.histogram)
         narrow = np.array([width < (self.e or 0) for width in ranges])
         return narrow[place] | (evidence.histogram.distinct() < (self.k or 1))
@@ -58,7 +58,7 @@ def _exactly(value: float | Decimal, name: str) -> Fraction:
 
 
 def _ranges(histogram: Histogram) -> tuple[list[Fraction], NDArray[np.intp]]:
-    """Return the different ranges that occur, exactly, and which of them each class has."""
+    """Return the distinct ranges that occur, exactly, and the index of the range of each class."""
     column = histogram.column
     if not column.kind.numeric:
         raise ModelError(

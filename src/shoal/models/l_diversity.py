@@ -15,9 +15,9 @@ from shoal.models.model import MODELS, AttributeModel, Better, Number
 class LDiversity(AttributeModel):
     """Every class has at least l distinct sensitive values.
 
-    ``#{s : s occurs in the class} ≥ l``. Machanavajjhala et al. 2007. Attained: the smallest number of different
-    values, 1 or more; more is better. It does not bound how probable the most frequent value is: see
-    alpha-k-anonymity. A missing value counts as a value.
+    ``#{s : s occurs in the class} ≥ l``. Machanavajjhala et al. 2007. Attained: the smallest number of distinct values,
+    1 or more; more is better. The share of the most frequent value is not limited: see alpha-k-anonymity. A missing
+    value counts as a value.
 
     >>> import shoal
     >>> data = {"age": [34, 34, 71, 71], "dx": ["flu", "gout", "flu", "flu"]}
@@ -32,13 +32,13 @@ class LDiversity(AttributeModel):
     l: int | None = Field(default=None, ge=1, strict=True, description="minimum number of distinct values")  # noqa: E741
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
-        """Return the smallest number of different values in a class."""
+        """Return the smallest number of distinct values in a class."""
         return {"l": int(evidence.histogram.distinct().min())}
 
-    def least(self, evidence: Evidence) -> int:  # noqa: ARG002 - it is the same for all
-        """Return l: as many persons as there must be values."""
+    def least(self, evidence: Evidence) -> int:  # noqa: ARG002 - the same for all tables
+        """Return l: a class requires at least as many persons as distinct values."""
         return self.l or 1
 
     def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
-        """Tell which classes have too few different values."""
+        """Return the mask of classes with too few distinct values."""
         return evidence.histogram.distinct() < (self.l or 1)

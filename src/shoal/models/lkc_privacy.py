@@ -20,9 +20,10 @@ from shoal.models.partial import known_partly
 class LKCPrivacy(AttributeModel):
     """For any L known quasi-identifiers, classes have at least K individuals and no value has a share above C.
 
-    ``n ≥ k`` and ``n_s / n ≤ c`` for every combination of at most l quasi-identifiers and every value of it that
-    occurs; n persons share it and n_s of them have s. Mohammed et al. 2009, for tables with so many columns that nobody
-    knows all of them. Attained: the smallest n, more is better; and the largest share, from 0 to 1, less is better.
+    ``n ≥ k`` and ``n_s / n ≤ c`` for every combination of at most l quasi-identifiers and each of its values that
+    occurs, where n persons share the value and n_s of them have s. Mohammed et al. 2009, for tables with more columns
+    than any adversary knows. Attained: the smallest n, more is better; and the largest share, from 0 to 1, less is
+    better.
 
     >>> import shoal
     >>> data = {"age": [34, 34, 71, 71], "sex": ["f", "m", "f", "m"], "dx": ["flu", "gout", "flu", "flu"]}
@@ -45,7 +46,7 @@ class LKCPrivacy(AttributeModel):
     values: tuple[str, ...] | None = Field(default=None, description="values to protect (default: all)")
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
-        """Return the smallest number of persons, and the largest share of a value."""
+        """Return the smallest class size, and the largest share of a value."""
         smallest, largest = [], []
         for classes in known_partly(evidence.classes, self.l):
             smallest.append(int(classes.sizes.min()))
@@ -55,7 +56,7 @@ class LKCPrivacy(AttributeModel):
         return {"k": min(smallest), "c": max(largest)}
 
     def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
-        """Tell whether the table fails: combinations of few columns are about many classes."""
+        """Return a mask of all classes or none, because a combination of few columns concerns many classes."""
         attained = self.measure(evidence)
         fails = attained["k"] < (self.k or 1) or attained["c"] > (Fraction(1) if self.c is None else self.c)
         return np.full(len(evidence.classes), fails)

@@ -1,4 +1,4 @@
-"""What every privacy model brings: the value a table attains, a verdict, and what a search may rely on."""
+"""Base classes of privacy models: attained value, verdict, and the properties that a search relies on."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
@@ -24,40 +24,40 @@ Whole: TypeAlias = NDArray[np.int64]
 
 
 class Scope(StrEnum):
-    """What a model judges: each class for itself, or the table as a whole."""
+    """The unit that a model evaluates: each class separately, or the table as a whole."""
 
     CLASS = "class"
     TABLE = "table"
 
 
 class Better(StrEnum):
-    """Which way a measured value protects more."""
+    """The direction in which a measured value protects more."""
 
     MORE = "more"
     LESS = "less"
 
     def worst(self, values: Iterable[Number]) -> Number:
-        """Return the value that protects least."""
+        """Return the least protective value."""
         return min(values) if self is Better.MORE else max(values)
 
 
 class Need(StrEnum):
-    """What a model reads beside the classes."""
+    """Evidence that a model requires besides the classes."""
 
     SENSITIVE = "sensitive"
     HIERARCHY = "hierarchy"
     NUMBERS = "numbers"
     POPULATION = "population"
     REGISTER = "register"
-    SUBSETS = "subsets"  # many combinations of quasi-identifiers: looked at only if somebody asks
+    SUBSETS = "subsets"  # many combinations of quasi-identifiers: evaluated on request only
 
 
 @dataclass(frozen=True, slots=True)
 class Monotone:
-    """What a search may rely on when classes are merged.
+    """Properties that a search relies on when classes are merged.
 
-    ``generalisation``: classes that all pass, merged, pass. ``suppression``: a class that passes, merged with one that
-    does not, passes; so a coarser table never has to leave out more.
+    ``generalisation``: a union of passing classes passes. ``suppression``: the union of a passing and a failing class
+    passes, so that a more general table never requires more suppression.
     """
 
     generalisation: bool
@@ -66,9 +66,10 @@ class Monotone:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What came out: ``value`` is what the table attains, ``parameters`` what was asked for.
+    """The verdict of a model: ``value`` is the value attained by the table, ``parameters`` are the requirement.
 
-    ``asked``: the same in words. ``classes`` and ``persons``: how many fail; all or none, if it is about the table.
+    ``asked``: the requirement in words. ``classes``, ``persons``: the number of failing classes and of persons in them;
+    all or none if the model evaluates the table as a whole.
     """
 
     model: str
@@ -82,25 +83,25 @@ class Verdict:
 
     @property
     def title(self) -> str:
-        """The model, and the column that it is about."""
+        """The name of the model, with the sensitive column if there is one."""
         return f"{self.model} of {self.column}" if self.column else self.model
 
     @property
     def attained(self) -> str:
-        """What the table attains, in words."""
+        """The attained value, in words."""
         return values(dict(self.value)) or "not measured"
 
     @property
     def says(self) -> str:
-        """Whether it is met."""
+        """The verdict in words: met or not met."""
         return "met" if self.satisfied else "not met"
 
 
 class Model(Checked):
-    """The base of all models. A subclass says what it measures and which classes fail.
+    """Base class of all models. A subclass defines the measure and the failing classes.
 
-    Parameters are fields. Those in ``measured`` are thresholds: they may be left out when a model only measures; each
-    says which way is better.
+    Parameters are fields. Those in ``measured`` are thresholds, each with its better direction; they may be omitted if
+    the model is only measured.
     """
 
     name: ClassVar[str]
@@ -108,13 +109,13 @@ class Model(Checked):
     scope: ClassVar[Scope] = Scope.CLASS
     needs: ClassVar[frozenset[Need]] = frozenset()
     reads_wildcards: ClassVar[bool] = False
-    strict: ClassVar[bool] = False  # whether the thresholds themselves are not good enough
-    always: ClassVar[tuple[str, ...]] = ()  # parameters without which a threshold says nothing
-    counts_up: ClassVar[bool] = False  # whether it asks for at least so many of something: more persons never hurt
-    averages: ClassVar[bool] = False  # whether a merged class is never worse than the worst of its parts, as shares are
+    strict: ClassVar[bool] = False  # whether the threshold itself already fails
+    always: ClassVar[tuple[str, ...]] = ()  # parameters without which a threshold has no meaning
+    counts_up: ClassVar[bool] = False  # whether it requires a minimum count, which more persons never violate
+    averages: ClassVar[bool] = False  # whether a merged class is never worse than its worst part, as with shares
 
     def views(self, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> list[View]:  # noqa: ARG002
-        """Return what the model wants to see of a table; it must hold in every view."""
+        """Return the views of a table that the model evaluates; it must hold in every view."""
         return [View(quasi)]
 
     @abstractmethod
@@ -123,31 +124,32 @@ class Model(Checked):
 
     @abstractmethod
     def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
-        """Tell which classes fail; if the table as a whole fails, all of them do."""
+        """Return the mask of failing classes; if the table as a whole fails, all classes do."""
 
     def monotone(self, *, overlap: bool = False) -> Monotone:
-        """Return what a search may rely on: nothing, unless the model declares ``counts_up`` or ``averages``.
+        """Return the properties that a search may rely on.
 
-        ``overlap``: a person may be in several classes, so that shares do not average.
+        There are none, unless the model declares ``counts_up`` or ``averages``. ``overlap``: a person may be in several
+        classes, so that shares do not average.
         """
         merging = self.counts_up or (self.averages and not overlap)
         return Monotone(generalisation=merging, suppression=self.counts_up)
 
     def least(self, evidence: Evidence) -> int:
-        """Return how many persons a class needs: with fewer it fails for sure."""
+        """Return the minimum class size; smaller classes always fail."""
         return self.enough(evidence) or 1
 
-    def enough(self, evidence: Evidence) -> int | None:  # noqa: ARG002 - what others need
-        """Return from how many persons on a class passes, whatever else it is like; None if more than that counts."""
+    def enough(self, evidence: Evidence) -> int | None:  # noqa: ARG002 - used by subclasses
+        """Return the class size from which on every class passes; None if more than the size matters."""
         return None
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters that were given."""
+        """The parameters that differ from their defaults."""
         return self.model_dump(exclude_none=True, exclude_defaults=True, exclude={"model", "column"})
 
     def complete(self) -> None:
-        """Refuse to judge without thresholds."""
+        """Raise an error if a threshold is missing."""
         lacking = [name for name in self.measured if getattr(self, name) is None]
         if lacking:
             raise ModelError(
@@ -158,7 +160,7 @@ class Model(Checked):
             )
 
     def demand(self) -> str:
-        """Return what is asked for, in words: ``k ≥ 11``, or ``c < 3, l = 2``."""
+        """Return the requirement in words: ``k ≥ 11``, or ``c < 3, l = 2``."""
         signs = {Better.MORE: "≥", Better.LESS: "<" if self.strict else "≤"}
         given = self.model_dump(exclude_none=True, exclude={"model", "column"})
         asked = [
@@ -172,7 +174,7 @@ class Model(Checked):
         return ", ".join([*asked, *others])
 
     def verdict(self, evidence: Evidence) -> Verdict:
-        """Judge the classes."""
+        """Evaluate the requirement on the classes."""
         self.complete()
         self.admit(evidence)
         failing = self.failing(evidence)
@@ -188,7 +190,7 @@ class Model(Checked):
         )
 
     def admit(self, evidence: Evidence) -> None:
-        """Refuse evidence that the model cannot read."""
+        """Raise an error for evidence that the model cannot evaluate."""
         if evidence.classes.missing is Missing.WILDCARD and not self.reads_wildcards:
             raise ModelError(
                 "wildcard-missing",
@@ -208,7 +210,7 @@ def _written(value: Any) -> str:
 
 
 class AttributeModel(Model):
-    """A model that protects sensitive values: ``column`` names one, otherwise all sensitive columns count."""
+    """A model that protects the sensitive values of one ``column``, or of all sensitive columns if none is named."""
 
     needs: ClassVar[frozenset[Need]] = frozenset({Need.SENSITIVE})
 
@@ -222,7 +224,7 @@ class AttributeModel(Model):
         return self
 
     def views(self, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> list[View]:
-        """Return one view for each sensitive column, or one of their combinations."""
+        """Return one view per sensitive column, or one view of their combination."""
         named = (self.column,) if self.column is not None else sensitive
         if not named:
             raise ModelError(
@@ -239,13 +241,13 @@ class AttributeModel(Model):
 
 
 class SizesModel(Model):
-    """A threshold for the table as a whole that reads sizes of classes only; leaving out the smallest ones helps."""
+    """A threshold for the table as a whole that depends on class sizes only; suppression of the smallest helps."""
 
     scope: ClassVar[Scope] = Scope.TABLE
 
     @abstractmethod
     def holds(self, classes: Whole, persons: Whole, alone: Whole) -> NDArray[np.bool_]:
-        """Tell of tables with so many classes and persons, and persons who stand alone, which are good enough."""
+        """Return the mask of tables that meet the threshold, by number of classes, persons and unique persons."""
 
 
 MODELS: Registry[type[Model]] = Registry("privacy model", "shoal.models")

@@ -1,4 +1,4 @@
-"""Named values: some sensitive values only are to be protected, such as a stigmatising diagnosis."""
+"""Named values: protection of selected sensitive values only, such as a stigmatising diagnosis."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from shoal.errors import ModelError
 
 
 def counts_of(histogram: Histogram, names: Sequence[str] | None, model: str) -> Counts:
-    """Return the counts of a histogram, with 0 for values that are not named; without names all count."""
+    """Return the counts of a histogram, with 0 for values that are not named; without names, all values count."""
     if not names:
         return histogram.counts
     places = pc.index_in(pa.array(names, pa.string()), histogram.column.labels())

@@ -1,4 +1,4 @@
-"""p-sensitive k-anonymity, and its two stricter relatives that look at categories of sensitive values."""
+"""p-sensitive k-anonymity, and two stricter variants based on categories of sensitive values."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -26,15 +26,15 @@ class _KAndP(AttributeModel):
     k: int | None = Field(default=None, ge=1, strict=True, description="minimum class size")
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
-        """Return the smallest number of different values, and the size of the smallest class."""
+        """Return the smallest number of distinct values, and the smallest class size."""
         return {"p": int(self._different(evidence).min()), "k": int(evidence.classes.sizes.min())}
 
     def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
-        """Tell which classes are too small, or have too few different values."""
+        """Return the mask of classes that are too small, or have too few distinct values."""
         return (self._different(evidence) < (self.p or 1)) | (evidence.classes.sizes < (self.k or 1))
 
-    def least(self, evidence: Evidence) -> int:  # noqa: ARG002 - it is the same for all
-        """Return k, or p if that is more."""
+    def least(self, evidence: Evidence) -> int:  # noqa: ARG002 - the same for all tables
+        """Return the larger of k and p."""
         return max(self.k or 1, self.p or 1)
 
     def _different(self, evidence: Evidence) -> NDArray[np.int64]:
@@ -84,10 +84,10 @@ class PPlusSensitiveKAnonymity(_KAndP):
 class PAlphaSensitiveKAnonymity(_KAndP):
     """Every class has at least k individuals, and the weights of its distinct sensitive values sum to at least α.
 
-    ``n ≥ k``, ``#{s : s occurs in the class} ≥ p`` and ``Σ weight(s) ≥ α`` over these different values. Sun et al.
-    2008. A value weighs as much as its category: the i-th of m, from most to least sensitive, weighs
-    ``(i − 1) / (m − 1)``, unless ``weights`` says otherwise. The categories are the nodes on one level of the column's
-    hierarchy, in its order. Attained: the three minima; more is better.
+    ``n ≥ k``, ``#{s : s occurs in the class} ≥ p`` and ``Σ weight(s) ≥ α`` over these distinct values. Sun et al. 2008.
+    A value has the weight of its category: ``(i − 1) / (m − 1)`` for the i-th of m categories, from most to least
+    sensitive, unless ``weights`` are given. The categories are the nodes on one level of the column's hierarchy, in its
+    order. Attained: the three minima; more is better.
 
     >>> import shoal
     >>> data = {"age": [34, 34], "dx": ["E11", "F20"]}
@@ -109,7 +109,7 @@ class PAlphaSensitiveKAnonymity(_KAndP):
         return {**super().measure(evidence), "alpha": self._weighing(evidence).min()}
 
     def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
-        """Tell which classes are too small, or whose values are too few or weigh too little."""
+        """Return the mask of classes that are too small, or whose distinct values are too few or weigh too little."""
         light = self._weighing(evidence).below(Fraction(0) if self.alpha is None else self.alpha)
         return super().failing(evidence) | light
 
@@ -133,14 +133,17 @@ def _categories(hierarchy: Hierarchy, level: int) -> NDArray[np.uint32]:
 
 
 def _distinct_pairs(histogram: Histogram, node: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """Count the different nodes of each class."""
+    """Count the distinct nodes of each class."""
     size, number = int(node.max()) + 1, len(histogram.starts) - 1
     pairs = group(histogram.classes.astype(np.uint64) * np.uint64(size) + node, number * size)
     return np.bincount(histogram.classes[pairs.first], minlength=number)
 
 
 def _weights(hierarchy: Hierarchy, level: int, given: Mapping[str, Fraction] | None) -> tuple[NDArray[np.int64], int]:
-    """Return the weights of the categories as whole numbers of a unit fraction; what is missing weighs nothing."""
+    """Return the weights of the categories as multiples of a unit fraction, and its denominator.
+
+    Missing values have the weight 0.
+    """
     labels = hierarchy.levels[level].labels if level <= hierarchy.height else ()
     there = np.array([label is not None for label in labels])
     if given is None:

@@ -1,4 +1,4 @@
-"""Partial knowledge: what an adversary sees who knows some of the quasi-identifiers only."""
+"""Partial knowledge: the classes seen by an adversary who knows only some of the quasi-identifiers."""
 
 from collections.abc import Iterator
 from itertools import combinations
@@ -8,14 +8,14 @@ from shoal.classes.classes import Classes
 from shoal.classes.grouped import Coarsening
 from shoal.errors import ModelError
 
-MOST = 50_000  # combinations
+MOST = 50_000  # maximum number of combinations
 
 
 def known_partly(classes: Classes, most: int) -> Iterator[Classes]:
-    """Yield the classes of those who know at most so many quasi-identifiers, and at least one.
+    """Yield the classes for each combination of at least one and at most ``most`` known quasi-identifiers.
 
-    Who knows fewer sees classes that are unions of these, in which no class is smaller and no value more certain: only
-    the largest combinations are looked at, unless somebody may be in several classes.
+    With fewer known columns, classes are unions of those with more: none is smaller, and no value is more certain.
+    Therefore only the largest combinations are evaluated, unless a person may be in several classes.
 
     >>> import shoal
     >>> table = shoal.read({"age": [30, 30, 40], "sex": ["f", "m", "m"]})

@@ -41,19 +41,19 @@ class RecursiveLDiversity(AttributeModel):
     l: int = Field(default=2, ge=1, strict=True, description="rank from which the rest is counted")  # noqa: E741
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
-        """Return what c must exceed."""
+        """Return the number that c must exceed."""
         largest, rest = _parts(evidence.histogram, self.l)
         return {"c": Ratios(largest, rest).max() if rest.all() else inf}
 
     def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
-        """Tell which classes have a value that is too frequent."""
+        """Return the mask of classes with too frequent a value."""
         largest, rest = _parts(evidence.histogram, self.l)
         below: NDArray[np.bool_] = Ratios(largest, np.maximum(rest, 1)).below(self.c or Fraction(0))
         return np.asarray(~below | (rest == 0))
 
 
 def _parts(histogram: Histogram, l: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # noqa: E741
-    """Return, for each class, the largest count, and the sum of the counts from the l-th largest on."""
+    """Return, for each class, the largest count and the sum of the counts from the l-th largest on."""
     descending = histogram.counts[np.lexsort((-histogram.counts, histogram.classes))]
     place = np.arange(len(descending)) - histogram.starts[histogram.classes]
     return histogram.largest(), histogram.summed(np.where(place >= l - 1, descending, 0))

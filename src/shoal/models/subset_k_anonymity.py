@@ -16,9 +16,9 @@ from shoal.models.partial import known_partly
 class SubsetKAnonymity(Model):
     """For every combination of at most m quasi-identifiers, classes have at least k individuals.
 
-    ``n ≥ k`` for every combination of at most m quasi-identifiers and every value of it that occurs; n persons share
-    it. The relational form of k^m-anonymity (Terrovitis et al. 2008); with m = all, k-anonymity. Attained: the smallest
-    n, 1 or more; more is better.
+    ``n ≥ k`` for every combination of at most m quasi-identifiers and each of its values that occurs, where n persons
+    share the value. The relational form of k^m-anonymity (Terrovitis et al. 2008); with all quasi-identifiers,
+    k-anonymity. Attained: the smallest n, 1 or more; more is better.
 
     >>> import shoal
     >>> data = {"age": [34, 34, 71, 71], "sex": ["f", "m", "f", "m"]}
@@ -36,13 +36,16 @@ class SubsetKAnonymity(Model):
     k: int | None = Field(default=None, ge=1, strict=True, description="minimum class size")
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
-        """Return the smallest number of persons who share what is known."""
+        """Return the smallest class size over all combinations."""
         return {"k": min(int(classes.sizes.min()) for classes in known_partly(evidence.classes, self.m))}
 
     def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
-        """Tell whether the table fails: combinations of few columns are about many classes."""
+        """Return a mask of all classes or none, because a combination of few columns concerns many classes."""
         return np.full(len(evidence.classes), self.measure(evidence)["k"] < (self.k or 1))
 
-    def monotone(self, *, overlap: bool = False) -> Monotone:  # noqa: ARG002 - persons only get more
-        """Merged classes are larger; leaving somebody out makes classes of others smaller."""
+    def monotone(self, *, overlap: bool = False) -> Monotone:  # noqa: ARG002 - counts of persons only grow
+        """Return the properties that a search may rely on.
+
+        Merged classes are larger, but suppression of a person reduces the classes of others.
+        """
         return Monotone(generalisation=True, suppression=False)

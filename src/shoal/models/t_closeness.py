@@ -17,7 +17,7 @@ from shoal.models.model import MODELS, AttributeModel, Better, Number
 
 
 class Distance(StrEnum):
-    """How far apart two sensitive values are."""
+    """Distance between two sensitive values."""
 
     EQUAL = "equal"
     ORDERED = "ordered"
@@ -29,12 +29,12 @@ class Distance(StrEnum):
 class TCloseness(AttributeModel):
     """The distribution of the sensitive values of every class is within distance t of that of the table.
 
-    ``D(q, p) ≤ t``, q the shares in the class and p those in the table, suppressed records included. Li, Li &
-    Venkatasubramanian 2007. D is the earth mover's distance: what has to be moved, times how far. ``equal``: any two
-    values are equally far apart, ``½ Σ |q − p|``. ``ordered``: as far as their places,
-    ``Σ |cumulated q − p| / (m − 1)``. ``hierarchical``: as the level of the node that covers both. ``kl``: the
-    Kullback–Leibler divergence in nats, which the review of Olatunji 2021 names as well. Attained: the largest
-    distance, 0 to 1 (``kl``: 0 and more); less is better.
+    ``D(q, p) ≤ t``, where q are the shares in the class and p those in the table, suppressed records included. Li, Li &
+    Venkatasubramanian 2007. D is the earth mover's distance: the mass moved, times the distance. ``equal``: all pairs
+    of values have the same distance, ``½ Σ |q − p|``. ``ordered``: the distance of the ranks,
+    ``Σ |cumulated q − p| / (m − 1)``. ``hierarchical``: the level of the lowest node that covers both values. ``kl``:
+    the Kullback–Leibler divergence in nats, which the review of Olatunji 2021 also names. Attained: the largest
+    distance, 0 to 1 (``kl``: 0 or more); less is better.
 
     >>> import shoal
     >>> data = {"age": [34, 34, 71, 71], "dx": ["flu", "flu", "flu", "gout"]}
@@ -56,13 +56,13 @@ class TCloseness(AttributeModel):
         return self
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
-        """Return the largest distance of a class."""
+        """Return the largest distance of a class from the table."""
         if self.distance is Distance.KL:
             return {"t": float(divergence(evidence.histogram).max())}
         return {"t": self._distances(evidence).max()}
 
     def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
-        """Tell which classes are too far from the table."""
+        """Return the mask of classes that are too far from the table."""
         bound = Fraction(0) if self.t is None else self.t
         if self.distance is Distance.KL:
             return divergence(evidence.histogram) > float(bound)

@@ -23,7 +23,7 @@ class _XAndY(Model):
     y: tuple[str, ...] | None = Field(default=None, description="columns to protect (default: the sensitive columns)")
 
     def views(self, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> list[View]:
-        """See X as what is known and Y as one value."""
+        """Return one view, with X as the known columns and Y as a single value."""
         known, hidden = self.x or quasi, self.y or sensitive
         if not hidden:
             raise ModelError(
@@ -36,8 +36,8 @@ class _XAndY(Model):
 class XYAnonymity(_XAndY):
     """Every combination of values of the columns X occurs with at least k distinct values of the columns Y.
 
-    ``#{y : y occurs together with x} ≥ k`` for every x. Wang & Fung 2006. Attained: the smallest such number, 1 or
-    more; more is better.
+    ``#{y : y occurs together with x} ≥ k`` for every x. Wang & Fung 2006. Attained: the smallest number of distinct
+    values y, 1 or more; more is better.
 
     >>> import shoal
     >>> data = {"job": ["nurse", "nurse", "cook"], "patient": [1, 2, 3]}
@@ -52,11 +52,11 @@ class XYAnonymity(_XAndY):
     k: int | None = Field(default=None, ge=1, strict=True, description="minimum number of distinct values of y")
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
-        """Return the smallest number of different values y for one x."""
+        """Return the smallest number of distinct values of Y for a value of X."""
         return {"k": int(evidence.histogram.distinct().min())}
 
     def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
-        """Tell which x have too few different values y."""
+        """Return the mask of values of X with too few distinct values of Y."""
         return evidence.histogram.distinct() < (self.k or 1)
 
 
@@ -80,11 +80,11 @@ class XYLinkability(_XAndY):
     h: Share | None = Field(default=None, description="maximum probability of a value")
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
-        """Return the largest share of a value y among an x."""
+        """Return the largest share of a value of Y for a value of X."""
         return {"h": self._shares(evidence).max()}
 
     def failing(self, evidence: Evidence) -> NDArray[np.bool_]:
-        """Tell which x make a value y too certain."""
+        """Return the mask of values of X for which a value of Y is too certain."""
         return ~self._shares(evidence).at_most(Fraction(1) if self.h is None else self.h)
 
     @staticmethod

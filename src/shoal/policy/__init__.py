@@ -1,1 +1,1 @@
-"""The policy file: each of its sections in a file of its own."""
+"""The policy file, with one module per section."""

@@ -1,4 +1,4 @@
-"""What a policy says about the population, and about who may try to re-identify somebody."""
+"""Policy sections on the population and on the context of re-identification attempts."""
 
 from typing import Self
 
@@ -8,7 +8,7 @@ from shoal.validation import Checked, Share
 
 
 class PopulationSettings(Checked):
-    """Whom the table is a sample of: one of file, size and fraction."""
+    """The population from which the table is drawn, given by one of file, size and fraction."""
 
     file: str | None = Field(default=None, description="file with the quasi-identifiers of the whole population")
     size: int | None = Field(default=None, gt=0, description="number of individuals of the population")
@@ -22,7 +22,7 @@ class PopulationSettings(Checked):
 
 
 class Context(Checked):
-    """Who may try to re-identify somebody, and how likely it is that they do."""
+    """The recipient of the release, and the probabilities of re-identification attempts."""
 
     recipient: str | None = Field(default=None, description="recipient of the release and its terms")
     deliberate: Share | None = Field(default=None, description="probability of a deliberate attempt")
@@ -31,7 +31,7 @@ class Context(Checked):
     public: bool = Field(default=False, description="whether the release is public, so that an attempt is certain")
 
     def probabilities(self) -> dict[str, float]:
-        """Return how probable each threat is; in a public release an attempt is certain."""
+        """Return the probability of each threat; in a public release an attempt is certain."""
         given = {name: getattr(self, name) for name in ("deliberate", "inadvertent", "breach")}
         known = {name: chance for name, chance in given.items() if chance is not None}
         return {**known, "public release": 1.0} if self.public else known

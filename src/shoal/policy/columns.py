@@ -1,4 +1,4 @@
-"""What a policy says about the table and its columns."""
+"""Policy sections on the table and its columns."""
 
 from functools import reduce
 from operator import or_
@@ -17,7 +17,7 @@ AnyHierarchy: Any = Annotated[reduce(or_, KINDS.values()), Field(discriminator="
 
 
 class Data(Checked):
-    """What the table is: whose rows, which rule for missing values, how the file is read."""
+    """Properties of the table: subject, household and weight columns, rule for missing values, import settings."""
 
     subject: str | None = Field(default=None, description="column that identifies the individual of a record")
     household: str | None = Field(default=None, description="column that identifies the household of an individual")
@@ -27,7 +27,7 @@ class Data(Checked):
 
 
 class ColumnPolicy(Checked):
-    """What is said about one column."""
+    """The settings of one column."""
 
     role: Role = Field(description="direct, quasi, sensitive or insensitive")
     hierarchy: AnyHierarchy | None = Field(default=None, description="levels of generalisation")
@@ -55,13 +55,13 @@ class ColumnPolicy(Checked):
 
 
 def short_form(columns: Any) -> Any:
-    """Let ``sex = "quasi"`` stand for ``sex = { role = "quasi" }``."""
+    """Expand the short form ``sex = "quasi"`` to ``sex = { role = "quasi" }``."""
     if not isinstance(columns, dict):
         return columns
     return {name: {"role": column} if isinstance(column, str) else column for name, column in columns.items()}
 
 
 def role_or_table(schema: dict[str, Any]) -> None:
-    """Let the JSON Schema know the short form."""
+    """Add the short form to the JSON Schema."""
     roles = {"enum": [role.value for role in Role if not role.single], "description": "role"}
     schema["additionalProperties"] = {"anyOf": [roles, schema["additionalProperties"]]}

@@ -1,4 +1,4 @@
-"""The policy: the TOML file that says all of it — roles, hierarchies, requirements, limits.
+"""The policy: a TOML file with the roles, hierarchies, requirements and limits of a dataset.
 
 version = 1
 [data]
@@ -47,7 +47,7 @@ from shoal.validation import Checked, validated
 
 
 class Policy(Checked):
-    """All that is decided about a dataset. Load it from a TOML file and apply it to any extract of the data.
+    """All decisions about a dataset. Load it from a TOML file and apply it to any extract of the data.
 
     >>> import shoal
     >>> policy = shoal.Policy.parse('''
@@ -92,7 +92,7 @@ class Policy(Checked):
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a policy file; files that it names are looked for beside it."""
+        """Read a policy file; files that it names are relative to its folder."""
         path = Path(path)
         try:
             text = path.read_text(encoding="utf-8-sig")
@@ -105,7 +105,7 @@ class Policy(Checked):
                 "policy-unreadable", "'{path}' cannot be read as a policy file (UTF-8 text).", path=path
             ) from None
         policy = cls.parse(text, where=f"The policy '{path}'").within(path.parent)
-        policy._file = path.resolve()  # noqa: SLF001 - its own
+        policy._file = path.resolve()  # noqa: SLF001 - own attribute
         note_inputs(policy.files())
         return policy
 
@@ -125,14 +125,14 @@ class Policy(Checked):
 
     @property
     def names_columns(self) -> bool:
-        """Whether the policy gives a column a role."""
+        """Whether the policy assigns a role to any column."""
         return bool(self.columns or self.data.subject or self.data.household or self.data.weight)
 
     def apply(self, table: Table) -> Table:
-        """Give the columns of a table their roles.
+        """Assign roles to the columns of a table.
 
-        Every column that the policy names must be there, but for direct identifiers: a release has none. A column that
-        it does not name gets no role and is never released: see :meth:`unlisted`.
+        Every column that the policy names must exist, except for direct identifiers, which a release does not contain.
+        A column that the policy does not name gets no role and is never released: see :meth:`unlisted`.
         """
         roles: dict[str, list[str]] = {}
         for name, column in self.columns.items():
@@ -152,18 +152,18 @@ class Policy(Checked):
             raise error.within("The policy does not fit the table. ", PolicyError) from None
 
     def read(self, source: Any, *, progress: Hook | None = None) -> Table:
-        """Read a file or a frame the way the policy says, and apply it."""
+        """Read a file or a frame with the import settings of the policy, and apply the policy."""
         options = self.data.read.model_dump(exclude_unset=True)
         return self.apply(read(source, progress=progress, **options))
 
     def unlisted(self, table: Table) -> tuple[str, ...]:
-        """Return the columns of a table that the policy says nothing about."""
+        """Return the columns of a table that the policy does not name."""
         listed = {*self.columns, self.data.subject, self.data.household, self.data.weight}
         return tuple(name for name in table.names if name not in listed)
 
     @classmethod
     def given(cls, policy: Any) -> "Policy":
-        """Take a policy, or the path of one."""
+        """Return a policy that is given as such or by its path."""
         if isinstance(policy, str | Path):
             return cls.load(policy)
         if not isinstance(policy, Policy):
@@ -175,9 +175,9 @@ class Policy(Checked):
         return policy
 
     def of(self, name: str) -> "Policy":
-        """Return what the policy says about one table of several, as the policy of that table alone.
+        """Return the part of the policy that concerns one table of several, as a policy of its own.
 
-        Pseudonyms are left to those who see all tables.
+        It has no pseudonyms, which must be assigned across all tables.
 
         >>> policy = Policy.parse('''
         ... version = 1
@@ -212,11 +212,11 @@ class Policy(Checked):
 
     @property
     def leaders(self) -> dict[str, str]:
-        """The columns that follow others, and whom."""
+        """The quasi-identifier that each linked column follows."""
         return {name: column.linked for name, column in self.columns.items() if column.linked is not None}
 
     def alone(self) -> Self:
-        """Return the policy of a single table; refuse one of several."""
+        """Return the policy if it describes a single table; refuse a policy of several tables."""
         if self.tables:
             raise PolicyError(
                 "several-tables",
@@ -227,11 +227,11 @@ class Policy(Checked):
         return self
 
     def requiring(self, more: list[Any]) -> Self:
-        """Return the policy with more requirements."""
+        """Return the policy with additional requirements."""
         return self.model_copy(update={"require": [*self.require, *more]}).within(self._folder)
 
     def sampled_population(self, table: Table, persons: int) -> Population | None:
-        """Return the population that a table of so many persons is a sample of, if something is said about it."""
+        """Return the population of a table with this number of persons; None if the policy describes none."""
         given = self.population
         if given is None:
             return None
@@ -242,7 +242,7 @@ class Policy(Checked):
         return Population.sampled(persons, exact(given.fraction))
 
     def requirements(self) -> Iterator[tuple[str, str, Model]]:
-        """Yield every model that is required: who asks for it ("policy", or a preset), what it says, and the model."""
+        """Yield every required model with its source ("policy", or the name of a preset) and its description."""
         for asked in self.require:
             if isinstance(asked, PresetRequirement):
                 preset = PRESETS[asked.preset]
@@ -252,18 +252,18 @@ class Policy(Checked):
 
     @property
     def attack_limits(self) -> tuple[AttackLimit, ...]:
-        """The limits for attacks, which are measured on a release."""
+        """The limits for attacks, which are evaluated on a release."""
         return tuple(asked for asked in self.require if isinstance(asked, AttackLimit))
 
     @property
     def checklist(self) -> tuple[tuple[str, str], ...]:
-        """The points that a person has to confirm, with the preset that asks for each."""
+        """The points that a person has to confirm, each with the preset that requires it."""
         presets = [asked.preset for asked in self.require if isinstance(asked, PresetRequirement)]
         return tuple((name, item) for name in presets for item in PRESETS[name].checklist)
 
     @property
     def k(self) -> int | None:
-        """The largest k that is required of the classes of a release; None if none is."""
+        """The largest k that is required of the classes of a release; None if no k is required."""
         asked = [
             getattr(model, "k", None)
             for _, _, model in self.requirements()
@@ -272,7 +272,7 @@ class Policy(Checked):
         return max((k for k in asked if isinstance(k, int) and k > 1), default=None)
 
     def document(self) -> dict[str, Any]:
-        """Return the policy as plain data, from which it can be made again."""
+        """Return the policy as plain data, from which it can be restored."""
         document = self.model_dump(mode="json", exclude_unset=True, exclude_none=True)
         _name_kinds(document, self.columns, self.require)
         for name, table_policy in self.tables.items():
@@ -280,9 +280,9 @@ class Policy(Checked):
         return document
 
     def within(self, folder: Path) -> Self:
-        """Return the policy for a folder: files that it names are looked for there."""
+        """Return the policy relative to a folder, which contains the files that it names."""
         policy = self.model_copy()
-        policy._folder = folder  # noqa: SLF001 - its own
+        policy._folder = folder  # noqa: SLF001 - own attribute
         return policy
 
     def beside(self, file: str) -> Path:
@@ -290,7 +290,7 @@ class Policy(Checked):
         return self._folder / file
 
     def files(self) -> tuple[Path, ...]:
-        """Return the file of the policy, and all that it names: hierarchies, a register, keys."""
+        """Return the policy file and all files that it names: hierarchies, a register, keys."""
         columns = [
             *self.columns.values(),
             *(column for table_policy in self.tables.values() for column in table_policy.columns.values()),
@@ -303,20 +303,20 @@ class Policy(Checked):
 
     @property
     def folder(self) -> Path:
-        """The folder in which files that it names are looked for."""
+        """The folder that contains the files named by the policy."""
         return self._folder
 
     def spec(self, name: str) -> Spec:
-        """Return the kind of hierarchy of a column: as given, or an automatic one."""
+        """Return the hierarchy specification of a column: the given one, or an automatic one."""
         entry = self.columns.get(name)
         return Automatic() if entry is None or entry.hierarchy is None else entry.hierarchy
 
     def spread(self, name: str, labels: Sequence[str]) -> NDArray[np.float64] | None:
-        """Return the share of its domain that each released label of a column covers; None if labels do not tell."""
+        """Return the share of its domain that each released label of a column covers; None if it cannot be derived."""
         return self.spec(name).spread(labels, self._folder)
 
     def hierarchies(self, table: Table) -> dict[str, Hierarchy]:
-        """Bind the hierarchies to a table: those that are given, and an automatic one for other quasi-identifiers."""
+        """Bind hierarchies to a table: the given ones, and automatic ones for all other quasi-identifiers."""
         chosen = [
             name for name, column in self.columns.items() if column.hierarchy is not None or column.role is Role.QUASI
         ]
@@ -324,7 +324,7 @@ class Policy(Checked):
 
 
 def _name_kinds(document: dict[str, Any], columns: dict[str, ColumnPolicy], require: list[Any]) -> None:
-    """Add what pydantic leaves out because nobody has set it: the kinds of hierarchies, the names of models."""
+    """Add values that pydantic omits because they are not set explicitly: kinds of hierarchies, names of models."""
     for name, column in columns.items():
         if column.hierarchy is not None:
             document["columns"][name]["hierarchy"]["kind"] = column.hierarchy.kind

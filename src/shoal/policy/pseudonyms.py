@@ -1,4 +1,4 @@
-"""Keyed parts of a policy: pseudonyms, shifted dates, and random draws."""
+"""Keyed sections of a policy: pseudonyms, date shifts and random draws."""
 
 from typing import Self
 
@@ -8,7 +8,7 @@ from shoal.validation import Checked
 
 
 class Keyed(Checked):
-    """Something that only the holder of a key can make again; the key stays with the owner."""
+    """A keyed operation: only the holder of the key, the data owner, can repeat it."""
 
     key_file: str | None = Field(default=None, description="file with the key, relative to the policy")
     key_variable: str | None = Field(default=None, description="environment variable with the key")
@@ -21,7 +21,7 @@ class Keyed(Checked):
 
 
 class Pseudonyms(Keyed):
-    """Identifiers that are replaced by keyed pseudonyms instead of being left out."""
+    """Identifiers that are replaced by keyed pseudonyms instead of being removed."""
 
     columns: list[str] = Field(
         default_factory=list, description="direct identifiers or the subject; references between tables are included"
@@ -29,11 +29,11 @@ class Pseudonyms(Keyed):
 
 
 class Dates(Keyed):
-    """Dates that are moved, all of a person by the same number of days: what lies between them stays true."""
+    """Date shifts: all dates of a person move by the same number of days, so that intervals between them stay true."""
 
     columns: list[str] = Field(min_length=1, description="columns of dates to shift")
     days: int = Field(default=365, ge=1, le=36_500, description="maximum shift in days")
 
 
 class Draw(Keyed):
-    """The key of samples and counterfeits; without this, a new key is stored with the owner's files."""
+    """The key of samples and counterfeits; by default, a new key is generated and stored with the owner's files."""

@@ -6,7 +6,7 @@ from shoal.validation import Checked
 
 
 class Publish(Checked):
-    """Figures about the original in the public manifest and the external report, rounded; without this, none."""
+    """Figures about the original in the public manifest and the external report, rounded; none by default."""
 
     suppressed: StrictBool = Field(default=False, description="publish the number of suppressed individuals")
     risk: StrictBool = Field(default=False, description="publish the re-identification risk of the original")

@@ -1,4 +1,4 @@
-"""References: which tables name records of which others, and in which order they can be dealt with."""
+"""References between tables, and the order in which referenced tables are processed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from shoal.policy.tables import TablePolicy
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """``column`` of a table names records of another, by what that one has in ``key``."""
+    """A reference: ``column`` of ``table`` identifies records of the table ``other`` by its column ``key``."""
 
     table: str
     column: str
@@ -36,7 +36,7 @@ def references(tables: Mapping[str, TablePolicy]) -> tuple[Reference, ...]:
 
 
 def in_order(tables: Mapping[str, TablePolicy]) -> tuple[str, ...]:
-    """Return the names of tables, those that others refer to first."""
+    """Return the names of tables in order of processing: referenced tables first."""
     sorter: TopologicalSorter[str] = TopologicalSorter({name: [] for name in tables})
     for reference in references(tables):
         sorter.add(reference.table, reference.other)
@@ -44,13 +44,13 @@ def in_order(tables: Mapping[str, TablePolicy]) -> tuple[str, ...]:
 
 
 def domain(tables: Mapping[str, TablePolicy], table: str, column: str) -> str:
-    """Return the column where what a column holds comes from: those with the same one have the same pseudonyms."""
+    """Return the column from which the values of a column originate; columns with the same origin share pseudonyms."""
     where = tables[table].refers.get(column)
     return f"{table}.{column}" if where is None else domain(tables, *where.rsplit(".", maxsplit=1))
 
 
 def check_references(tables: Mapping[str, TablePolicy]) -> None:
-    """Refuse references to what is not there, and tables that refer to each other in a circle."""
+    """Refuse references to unknown tables, and circular references."""
     for reference in references(tables):
         if reference.other not in tables:
             close = similar(reference.other, tables)

@@ -21,7 +21,7 @@ def _known_presets(schema: dict[str, Any]) -> None:
 
 
 class PresetRequirement(Checked):
-    """The requirements of a preset, by its name."""
+    """The requirements of a preset, given by its name."""
 
     preset: str = Field(description="name of a preset", json_schema_extra=_known_presets)
 
@@ -36,7 +36,7 @@ def _known_attacks(schema: dict[str, Any]) -> None:
 
 
 class AttackLimit(Checked):
-    """An attack on the release succeeds with at most a share of the people: the upper end of its interval counts."""
+    """A maximum success rate of an attack on the release, compared with the upper end of its interval."""
 
     attack: str = Field(description="name of an attack", json_schema_extra=_known_attacks)
     at_most: Share = Field(gt=0, description="maximum success; the upper end of the 95% interval counts")
@@ -49,7 +49,7 @@ class AttackLimit(Checked):
 
 
 def _requirement(model: type[Model]) -> Any:
-    """Return the model as it stands in a policy: named, and with thresholds that must be given."""
+    """Return the model in the form of a policy: with its name, and with required thresholds."""
     thresholds: dict[str, Any] = {}
     for name in model.measured:
         field = copy(model.model_fields[name])
@@ -62,7 +62,7 @@ def _requirement(model: type[Model]) -> Any:
 
 
 def _which(given: Any) -> str | None:
-    """Tell which requirement is meant: the name of its model, or that it is a preset or about an attack."""
+    """Return the type of a requirement: the name of its model, "preset" or "attack"."""
     if isinstance(given, Mapping):
         return next((key for key in ("preset", "attack") if key in given), None) or given.get("model")
     if isinstance(given, AttackLimit):
@@ -89,5 +89,5 @@ AnyRequirement: Any = Annotated[
 
 
 def first_line(model: Model) -> str:
-    """Say in a few words what a model asks for."""
+    """Return a short description of a model."""
     return first_sentence(type(model).__mro__[1])

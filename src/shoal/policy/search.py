@@ -1,4 +1,4 @@
-"""What a policy says about the search for a release."""
+"""Policy section on the search for a release."""
 
 from functools import reduce
 from operator import or_
@@ -20,7 +20,7 @@ for _name in TECHNIQUES:
             "name-and-kind", "The technique '{name}' is registered by another name than its kind.", name=_name
         )
 AnyTechnique: Any = Annotated[reduce(or_, TECHNIQUES.values()), Field(discriminator="kind")]
-_FLAT = ("strict", "cuts")  # options of techniques that may also stand beside the technique
+_FLAT = ("strict", "cuts")  # options of techniques that may also be given beside the technique (deprecated)
 
 
 def _known_qualities(schema: dict[str, Any]) -> None:
@@ -32,14 +32,14 @@ def _known_ways(schema: dict[str, Any]) -> None:
 
 
 def _name_or_table(schema: dict[str, Any]) -> None:
-    """Let the JSON Schema know the short form: a technique's name alone."""
+    """Add the short form, the name of a technique alone, to the JSON Schema."""
     tables = {key: schema.pop(key) for key in ("discriminator", "oneOf", "anyOf") if key in schema}
     schema["anyOf"] = [{"enum": list(TECHNIQUES), "description": "technique with default options"}, tables]
     schema["default"] = usual().kind
 
 
 class Search(Checked):
-    """What the search for a release may do, and what it tries to keep."""
+    """Options, limits and objective of the search for a release."""
 
     suppression: Share = Field(
         default=0.02, description="maximum share of individuals who are suppressed or treated as outliers"
@@ -79,18 +79,18 @@ class Search(Checked):
 
     @property
     def technique(self) -> Technique:
-        """The technique with all its options, also those that stand beside it."""
+        """The technique with all its options, including those given beside it."""
         beside = {name: value for name in _FLAT if (value := self._flat(name)) is not None}
         known = {name: value for name, value in beside.items() if name in type(self.recoding).model_fields}
         return self.recoding.model_copy(update=known)  # type: ignore[no-any-return]
 
     @property
     def way(self) -> Outliers:
-        """What becomes of persons who fit into no class."""
+        """The treatment of outliers, the persons who fit into no class."""
         return OUTLIERS[self.outliers]
 
     def _flat(self, name: str) -> Any:
-        return self.__dict__[name]  # reading the field would warn that it stands better elsewhere
+        return self.__dict__[name]  # avoids the deprecation warning of the field
 
     @field_serializer("recoding")
     def _short(self, technique: Technique) -> Any:
@@ -136,7 +136,7 @@ class Search(Checked):
         return self
 
     def _check_flat(self, name: str) -> None:
-        """Refuse an option beside a technique that does not have it, or has it already."""
+        """Refuse an option that the technique does not have, or that is given twice."""
         value, having = self._flat(name), [each for each in TECHNIQUES.values() if name in each.model_fields]
         if value is None:
             return
@@ -146,7 +146,7 @@ class Search(Checked):
             raise ValueError(f"{name} = {toml.value(value)} is for {recodings(having)}")
 
     def _check_allowed(self) -> None:
-        """Refuse what cannot be had beside a technique."""
+        """Refuse options that cannot be combined with the technique."""
         allows, gives, kind = self.recoding.allows, self.recoding.gives, self.recoding.kind
         if self.refine and Allows.REFINE not in allows:
             raise ValueError(f"refine is for {recodings(allowing(Allows.REFINE))}")

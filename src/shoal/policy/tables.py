@@ -1,4 +1,4 @@
-"""What a policy says about tables that belong together."""
+"""Policy sections on related tables."""
 
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ from shoal.validation import Checked
 
 
 class TablePolicy(Checked):
-    """What is said about one table of several; what is not said here is what the policy says for all."""
+    """The settings of one table of several; settings that are omitted here are those of the whole policy."""
 
     columns: dict[str, ColumnPolicy] = Field(default_factory=dict, json_schema_extra=role_or_table)
     refers: dict[str, str] = Field(

@@ -1,6 +1,7 @@
-"""A preset: requirements that somebody has published, with source and year, ready to be named in a policy.
+"""Presets: published requirements with source and year, which a policy can select by name.
 
-A preset never says that a release complies with a law. It says which criterion is met, by which number, against whom.
+A preset never states that a release complies with a law. It states which criterion is met, with which figure, and
+against which adversary.
 """
 
 import tomllib
@@ -30,7 +31,7 @@ class PresetCriterion(Checked):
 
 
 class Preset(Checked):
-    """A named set of requirements. ``checklist``: what no number shows, and a person has to confirm."""
+    """A named set of requirements. ``checklist``: points that cannot be measured and that a person has to confirm."""
 
     name: str
     title: str
@@ -43,7 +44,7 @@ class Preset(Checked):
 
 
 class _Presets(Mapping[str, Preset]):
-    """All presets, by name. Adding one means adding one file."""
+    """All presets by name. A preset is added by adding a file."""
 
     def __getitem__(self, name: str) -> Preset:
         if name not in _files():

@@ -1,1 +1,1 @@
-"""Qualities: what a transformation cost, one file for each measure; a new one is found by being here."""
+"""Quality measures of a transformation, one module each; modules in this package are registered automatically."""

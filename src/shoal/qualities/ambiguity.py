@@ -13,9 +13,9 @@ from shoal.recoding.recoding import Recoded, Recoding
 class Ambiguity(Quality):
     """Average number of original value combinations that a released record is consistent with.
 
-    The product over the quasi-identifiers of how many values each cell could stand for; the mean over the records.
-    Nergiz & Clifton 2007. Value: 1 up to the product of the domains. Cost: their ratio on a scale of logarithms,
-    ``log(value) / log(product)``, because the product is astronomical.
+    The product over the quasi-identifiers of the number of values that a cell may stand for, averaged over the records.
+    Nergiz & Clifton 2007. Value: 1 up to the product of the domain sizes. Cost: ``log(value) / log(product)``, on a
+    logarithmic scale because the product is astronomically large.
 
     >>> import shoal
     >>> round(shoal.compare({"x": list("abcd")}, {"x": list("ab**")}).quality["ambiguity"].total.value, 9)
@@ -27,7 +27,7 @@ class Ambiguity(Quality):
     unit: ClassVar[str] = "combinations"
 
     def measured(self, recoding: Recoding) -> Measured:
-        """Multiply along rows, in logarithms, which do not overflow."""
+        """Multiply along rows in logarithms, which do not overflow."""
         width = np.sum([bits(column)[column.at] for column in recoding.of_quasi], axis=0)
         most = float(np.sum([np.log2(column.domain.size) for column in recoding.of_quasi]))
         largest = float(width.max())
@@ -37,7 +37,7 @@ class Ambiguity(Quality):
 
 
 def bits(recoded: Recoded) -> Floats:
-    """Return for each node the logarithm of how many values it could be."""
+    """Return the binary logarithm of the number of values that each node may stand for."""
     leaves = np.where(recoded.nodes.lost, recoded.domain.size, np.maximum(recoded.nodes.leaves, 1))
     logarithms: Floats = np.log2(leaves)
     return logarithms

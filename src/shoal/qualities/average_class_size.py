@@ -13,9 +13,9 @@ from shoal.recoding.recoding import Recoding
 class AverageClassSize(FigureQuality):
     """Average size of the equivalence classes.
 
-    Records divided by classes, where all suppressed records together are one class more, as in ARX. LeFevre 2006
-    divides by k, too. Value: 1 (all different) up to n (all alike). Cost: 0 for the original's own value, 1 for n; a
-    finer table than the original costs 0.
+    The number of records divided by the number of classes, where all suppressed records together count as one
+    additional class, as in ARX. LeFevre 2006 also divides by k. Value: 1 (all records distinct) up to n (all in one
+    class). Cost: 0 for the value of the original, 1 for n; a table with more classes than the original costs 0.
 
     >>> import shoal
     >>> shoal.compare({"x": list("abcd")}, {"x": ["a", "b", "*", "*"]}).quality["average-class-size"].total.value
@@ -27,7 +27,7 @@ class AverageClassSize(FigureQuality):
     unit: ClassVar[str] = "records"
 
     def measured(self, recoding: Recoding) -> Measured:
-        """Divide."""
+        """Return the average class size and its cost."""
         size = recoding.records
         value = size / (len(recoding.classes.sizes) + (recoding.kept < size))
         before = size / len(recoding.sizes)
@@ -35,7 +35,7 @@ class AverageClassSize(FigureQuality):
         return self.result(Score(value, max(cost, 0.0)))
 
     def of_figures(self, figures: Figures) -> Floats:
-        """Divide, for each scheme."""
+        """Return the cost of the average class size of each scheme."""
         size, before = figures.records, figures.records / len(figures.sizes)
         if size <= before:
             return (figures.kept < size).astype(np.float64)

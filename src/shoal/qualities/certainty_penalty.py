@@ -13,9 +13,9 @@ from shoal.recoding.nodes import Floats, Nodes
 class CertaintyPenalty(CellQuality):
     """Normalised certainty penalty of the released values.
 
-    A number in an interval costs ``(upper − lower) / (max − min)``; a category that could be any of m > 1 of d values
-    costs ``m / d``, a single one nothing; a suppressed cell 1. The mean over cells and columns. Xu 2006 (GCP in
-    Ghinita 2007). Value and cost: 0 to 1.
+    A number in an interval costs ``(upper − lower) / (max − min)``. A category that may be any of m > 1 of d values
+    costs ``m / d``, a single category 0, a suppressed cell 1. The value is the mean over cells and columns. Xu 2006
+    (GCP in Ghinita 2007). Value and cost: 0 to 1.
 
     >>> import shoal
     >>> shoal.compare({"x": list("abcd")}, {"x": ["{a, b}", "{a, b}", "c", "d"]}).quality["ncp"].total.value
@@ -26,7 +26,7 @@ class CertaintyPenalty(CellQuality):
     aspect: ClassVar[Aspect] = Aspect.VALUES
 
     def cells(self, nodes: Nodes) -> Floats:
-        """Return how uncertain each node is."""
+        """Return the certainty penalty of each node."""
         low, high = nodes.domain.ends
         if high > low:
             return widths(nodes)

@@ -1,4 +1,4 @@
-"""The share of cells that are not true any more."""
+"""The share of cells that are no longer true."""
 
 from typing import ClassVar
 
@@ -11,7 +11,7 @@ from shoal.recoding.recoding import Recoded
 class ChangedCells(ColumnQuality):
     """Share of cells that contradict the original value, such as noise or swaps.
 
-    Value and cost: 0 to 1. A truthful release has 0, also if everything in it is suppressed.
+    Value and cost: 0 to 1. The share is 0 for a truthful release, even if all cells are suppressed.
 
     >>> import shoal
     >>> shoal.compare({"x": list("aabb")}, {"x": list("abab")}, in_order=True).quality["changed-cells"].total.value

@@ -20,8 +20,8 @@ from shoal.remedy import Option
 class ClassificationMetric(Quality):
     """Share of records that are suppressed or whose class has another majority value of the target.
 
-    A record counts if it is suppressed, or if its target is not the most frequent one of its class; the value is the
-    share of such records. Iyengar 2002. Value: 0 to 1. Cost: 0 for the original's own value, 1 if every record counts.
+    A record is counted if it is suppressed, or if its target value is not the most frequent one in its class. Iyengar
+    2002. Value: 0 to 1. Cost: 0 for the value of the original, 1 if every record is counted.
 
     >>> import shoal
     >>> before = {"x": list("abcd"), "ill": ["yes", "no", "no", "no"]}
@@ -38,11 +38,11 @@ class ClassificationMetric(Quality):
 
     @property
     def beside(self) -> tuple[str, ...]:
-        """The target."""
+        """The target column, if given."""
         return () if self.target is None else (self.target,)
 
     def measured(self, recoding: Recoding) -> Measured:
-        """Count the records."""
+        """Return the share of suppressed and minority records."""
         if self.target is None:
             raise RecodingError(
                 "no-target", "The classification metric requires a target column.", remedy=Option("target")
@@ -58,7 +58,7 @@ class ClassificationMetric(Quality):
 
 
 def _right(classes: NDArray[np.uint32], targets: Codes, counts: Ints, width: int) -> int:
-    """Count the records that have the most frequent target of their class."""
+    """Count the records whose target value is the most frequent one in their class."""
     if not len(classes):
         return 0
     pairs = group(classes.astype(np.uint64) * np.uint64(width) + targets)

@@ -18,9 +18,10 @@ from shoal.recoding.recoding import Recoding
 class ClusteringAgreement(Quality):
     """Agreement of clusterings of the original and the release.
 
-    The records are clustered twice by k-means on standardised features, before and after; suppressed records are a
-    cluster of their own. The value is the adjusted Rand index of the two, 1 if they are the same and 0 if they agree no
-    more than by chance. After Ferrão, Prata & Fazendeiro 2022. Cost: 1 − value, at most 1. Done by scikit-learn.
+    The records are clustered twice by k-means on standardised features, before and after; suppressed records form a
+    cluster of their own. The value is the adjusted Rand index of the two clusterings: 1 if they are identical, 0 if
+    they agree no more than by chance. After Ferrão, Prata & Fazendeiro 2022. Cost: 1 − value, at most 1. Computed with
+    scikit-learn.
 
     >>> import shoal
     >>> before, after = {"x": [1, 2, 8, 9]}, {"x": ["1-2", "1-2", "8-9", "8-9"]}
@@ -40,7 +41,7 @@ class ClusteringAgreement(Quality):
     seed: int = Field(default=0, ge=0, description="seed of the initial clusters")
 
     def measured(self, recoding: Recoding) -> Measured:
-        """Cluster the records before and after, and compare."""
+        """Cluster the records before and after, and compare the clusterings."""
         features = Features.of(recoding.of_quasi)
         kept = ~recoding.suppressed
         first = self._labels(features.before, recoding.counts)
@@ -51,7 +52,7 @@ class ClusteringAgreement(Quality):
         return self.result(Score(index, 1 - max(index, 0.0)))
 
     def _labels(self, features: Floats, counts: Ints) -> Ints:
-        """Cluster rows; a missing cell counts as the mean of its column."""
+        """Return the cluster of each row; a missing cell counts as the mean of its column."""
         known = ~np.isnan(features)
         weights = np.where(known, counts[:, None], 0).astype(np.float64)
         sums = np.maximum(weights.sum(axis=0), 1e-300)
@@ -85,7 +86,7 @@ def _k_means(clusters: int, seed: int, features: Floats, counts: Ints) -> Ints:
 
 
 def adjusted_rand(left: Ints, two: Ints, counts: Ints) -> float:
-    """Return how much two clusterings agree beyond chance (Hubert & Arabie 1985).
+    """Return the agreement of two clusterings beyond chance (Hubert & Arabie 1985).
 
     >>> import numpy as np
     >>> adjusted_rand(np.array([0, 0, 1, 1]), np.array([5, 5, 3, 3]), np.ones(4, int))
@@ -99,5 +100,5 @@ def adjusted_rand(left: Ints, two: Ints, counts: Ints) -> float:
 
 
 def _pairs(sizes: NDArray[Any]) -> float:
-    """Count the pairs of records that are in the same group."""
+    """Return the number of pairs of records within the same group."""
     return float((sizes * (sizes - 1) / 2).sum())

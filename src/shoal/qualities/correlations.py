@@ -12,21 +12,21 @@ from shoal.qualities.quality import QUALITIES, Aspect, Measured, Quality, Score,
 from shoal.recoding.nodes import Floats, Ints
 from shoal.recoding.recoding import Recoded, Recoding
 
-_SMALL = 0.1  # a correlation that nobody would speak of
-DENSE = 1 << 16  # cells up to which a whole table is quicker than only those that are not empty
+_SMALL = 0.1  # correlations up to here are negligible
+DENSE = 1 << 16  # cells up to which a dense table is faster than a sparse one
 
 
 @QUALITIES.register("correlations")
 class Correlations(Quality):
     """Change of the associations between columns.
 
-    For each pair of columns the difference between its correlation before and after: Pearson's r for two columns of
-    numbers or dates (intervals count as their middle), the correlation ratio for one of them and a category, Cramér's V
-    for two categories, the last two without what chance adds (Kelley 1935, Bergsma 2013). A pair of which nothing is
-    left has 0. The value is the mean difference over all pairs, 0 to 2; a column's is the mean over its own pairs.
-    Cost: the sum of the differences as a share of the sum of the original's correlations, at most 1; correlations below
-    0.1, or below 2 / √n if that is less, are chance and count as 0 there. Where there are no others, the share of cells
-    that are lost.
+    The correlations of each pair of columns before and after are compared: Pearson's r for two columns of numbers or
+    dates (intervals count as their midpoint), the correlation ratio for one such column and a category, Cramér's V for
+    two categories. The last two are corrected for chance (Kelley 1935, Bergsma 2013). A pair without remaining values
+    has correlation 0. The value is the mean absolute difference over all pairs, 0 to 2; the value of a column is the
+    mean over its own pairs. Cost: the sum of the differences as a share of the sum of the original correlations, at
+    most 1. For the cost, correlations up to 0.1, or up to 2 / √n if that is smaller, are attributed to chance and count
+    as 0. If the original has no others, the cost is the share of suppressed or changed cells.
 
     >>> import shoal
     >>> before, after = {"x": [1, 2, 3, 4], "y": [2, 4, 6, 8]}, {"x": [1, 2, 3, 4], "y": list("****")}
@@ -40,7 +40,7 @@ class Correlations(Quality):
     most_columns: ClassVar[int] = 20
 
     def measured(self, recoding: Recoding) -> Measured:
-        """Compare all pairs."""
+        """Compare the correlations of all pairs of columns."""
         varied = _varied(recoding)
         left_out = {column.name: "all its values are the same" for column in recoding.of_quasi if column not in varied}
         strengths = pairs(recoding)
@@ -58,7 +58,7 @@ class Correlations(Quality):
 
 
 def pairs(recoding: Recoding) -> dict[tuple[str, str], tuple[float, float]]:
-    """Return the correlation of each pair of columns before and after; of columns that have only one value, none."""
+    """Return the correlation of each pair of columns before and after; columns with a single value are omitted."""
     varied = _varied(recoding)
     before = {column.name: _Side.before(column) for column in varied}
     rows, counts = recoding.representatives
@@ -75,7 +75,11 @@ def _varied(recoding: Recoding) -> list[Recoded]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Side:
-    """One column of a pair: the code of each row below ``width``, as far as it is ``shown``; and as numbers."""
+    """One column of a pair, before or after.
+
+    ``codes``: the code of each row, less than ``width``. ``shown``: whether the row is not suppressed. ``numbers``: its
+    numeric value; None for a category.
+    """
 
     codes: Ints
     width: int
@@ -84,18 +88,18 @@ class _Side:
 
     @classmethod
     def before(cls, column: Recoded) -> "_Side":
-        """Take a column as it was."""
+        """Return the values of a column in the original."""
         codes, places = column.matched.astype(np.int64), column.domain.positions
         return cls(codes, column.domain.codes, np.ones(len(codes), bool), None if places is None else places[codes])
 
     @classmethod
     def after(cls, column: Recoded) -> "_Side":
-        """Take a column as it is shown."""
+        """Return the values of a column in the release."""
         numbers = None if column.domain.positions is None else column.values
         return cls(column.shown.astype(np.int64), column.width, ~column.nodes.lost[column.at], numbers)
 
     def beside(self, other: "_Side", counts: Ints) -> float:
-        """Return the correlation of two columns."""
+        """Return the correlation with another column."""
         if self.numbers is not None and other.numbers is not None:
             return pearson(self.numbers, other.numbers, counts)
         if self.numbers is not None:
@@ -108,9 +112,9 @@ class _Side:
 
 
 def _score(pairs: list[tuple[float, float]], otherwise: float, chance: float) -> Score:
-    """Put the differences together; ``otherwise``: the cost where there was no correlation to lose.
+    """Combine the differences of some pairs into a score.
 
-    Correlations up to ``chance`` are none.
+    ``otherwise``: the cost if the original has no correlations. Correlations up to ``chance`` count as 0 in the cost.
     """
     before, after = np.array(pairs).T
     related, still = (np.where(np.abs(side) > chance, side, 0.0) for side in (before, after))
@@ -120,7 +124,7 @@ def _score(pairs: list[tuple[float, float]], otherwise: float, chance: float) ->
 
 
 def pearson(first: Floats, two: Floats, counts: Ints) -> float:
-    """Return the correlation of numbers, where both are known; 0 if one of them does not vary.
+    """Return Pearson's correlation over the rows in which both columns are known; 0 if one of them does not vary.
 
     >>> import numpy as np
     >>> round(pearson(np.array([1., 2, 3]), np.array([2., 4, 7]), np.ones(3, int)), 4)
@@ -136,7 +140,9 @@ def pearson(first: Floats, two: Floats, counts: Ints) -> float:
 
 
 def ratio(numbers: Floats, groups: Ints, counts: Ints) -> float:
-    """Return how much of the variance of numbers lies between groups, as a correlation; 0 if they do not vary.
+    """Return the correlation ratio of numbers and groups, corrected for chance; 0 if one of them does not vary.
+
+    Its square is the share of the variance of the numbers that lies between the groups.
 
     >>> import numpy as np
     >>> ratio(np.array([1., 1, 9, 9]), np.array([0, 0, 1, 1]), np.ones(4, int))
@@ -159,7 +165,7 @@ def ratio(numbers: Floats, groups: Ints, counts: Ints) -> float:
 
 
 def _centred(numbers: Floats, weights: Ints) -> Floats:
-    """Return numbers around their mean, at most 1 apart from it: squares of large ones must not overflow."""
+    """Return deviations from the mean, scaled to at most 1 so that their squares do not overflow."""
     apart = numbers - np.average(numbers, weights=weights)
     largest = float(np.abs(apart).max(initial=0.0))
     return apart / largest if largest else apart
@@ -167,7 +173,7 @@ def _centred(numbers: Floats, weights: Ints) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contingency:
-    """How often values of two columns occur together: ``counts[i]`` times ``rows[i]`` and ``columns[i]``."""
+    """Joint frequencies of two columns: ``counts[i]`` records have the codes ``rows[i]`` and ``columns[i]``."""
 
     rows: Ints
     columns: Ints
@@ -175,7 +181,7 @@ class Contingency:
 
 
 def contingency(first: Ints, two: Ints, widths: tuple[int, int], counts: Ints) -> Contingency:
-    """Count how often values occur together; codes are below the widths."""
+    """Return the joint frequencies of two columns, whose codes are less than the widths."""
     width, size = widths[1], widths[0] * widths[1]
     keys = first * width + two
     if size <= DENSE:
@@ -190,7 +196,7 @@ def contingency(first: Ints, two: Ints, widths: tuple[int, int], counts: Ints) -
 
 
 def cramer(table: Contingency) -> float:
-    """Return Cramér's V of two columns of categories; 0 if one of them does not vary.
+    """Return Cramér's V of two categorical columns, corrected for chance; 0 if one of them does not vary.
 
     >>> import numpy as np
     >>> one, two = np.array([0, 0, 1, 1]), np.array([5, 5, 7, 7])
@@ -205,6 +211,6 @@ def cramer(table: Contingency) -> float:
         return 0.0
     # Σ n²ᵢⱼ / (nᵢ nⱼ) − 1 is χ² / n
     squares = float((table.counts**2 / (rows[table.rows] * columns[table.columns])).sum()) - 1
-    squares -= (height - 1) * (width - 1) / (size - 1)  # what chance adds
+    squares -= (height - 1) * (width - 1) / (size - 1)  # bias due to chance
     smaller = min(side - (side - 1) ** 2 / (size - 1) for side in (height, width)) - 1
     return float(np.sqrt(np.clip(squares / smaller, 0, 1))) if smaller > 0 else 0.0

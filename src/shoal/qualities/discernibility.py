@@ -13,8 +13,9 @@ from shoal.recoding.recoding import Recoding
 class Discernibility(FigureQuality):
     """Sum of the squared class sizes, with a penalty for suppressed records.
 
-    ``Σ |C|²`` over the classes, and n for each suppressed record. Bayardo & Agrawal 2005. Value: n (all different) up
-    to n² (all alike). Cost: 0 for the original's own value, 1 for n²; a finer table than the original costs 0.
+    ``Σ |C|²`` over the classes, plus n for each suppressed record. Bayardo & Agrawal 2005. Value: n (all records
+    distinct) up to n² (all in one class). Cost: 0 for the value of the original, 1 for n²; a table with a lower value
+    than the original costs 0.
 
     >>> import shoal
     >>> shoal.compare({"x": list("abcd")}, {"x": ["a", "b", "*", "*"]}).quality["discernibility"].total.value
@@ -26,7 +27,7 @@ class Discernibility(FigureQuality):
     unit: ClassVar[str] = "pairs"
 
     def measured(self, recoding: Recoding) -> Measured:
-        """Add up."""
+        """Return the discernibility and its cost."""
         size = recoding.records
         before = _squares(recoding.sizes)
         value = _squares(recoding.classes.sizes) + size * (size - recoding.kept)
@@ -34,7 +35,7 @@ class Discernibility(FigureQuality):
         return self.result(Score(float(value), max(cost, 0.0)))
 
     def of_figures(self, figures: Figures) -> Floats:
-        """Add up, for each scheme."""
+        """Return the cost of the discernibility of each scheme."""
         size, before = figures.records, float(_squares(figures.sizes))
         if size * size <= before:
             return (figures.kept < size).astype(np.float64)
@@ -43,7 +44,7 @@ class Discernibility(FigureQuality):
 
 
 def _squares(sizes: Ints) -> int:
-    """Return Σ |C|²; in Python's integers where 64 bits might not hold it."""
+    """Return Σ |C|², in Python integers if 64 bits might overflow."""
     if int(sizes.sum()) < 3_000_000_000:
         return int(np.square(sizes).sum())
     return sum(size * size for size in sizes.tolist())

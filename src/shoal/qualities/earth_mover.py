@@ -14,10 +14,10 @@ from shoal.recoding.recoding import Recoded
 class EarthMover(ColumnQuality):
     """Earth mover's distance between the original and the released distribution of a column.
 
-    The least mean distance between the original distribution and the one that the cells imply that still say something:
-    on the scale of numbers and dates, as a share of their range; by ranks for ordered categories; for text every other
-    value is equally far. Rubner 1998. Missing values are as far as can be from all others. Value and cost: 0 to 1; 1
-    if nothing is shown.
+    The minimum mean distance between the original distribution and the one implied by the cells that still carry
+    information: on the scale of numbers and dates, as a share of their range; by rank for ordered categories; for text,
+    all values are equally distant. Rubner 1998. Missing values have the maximum distance from all others. Value and
+    cost: 0 to 1; 1 if nothing is shown.
 
     >>> import shoal
     >>> shoal.compare({"x": [0, 0, 10, 20]}, {"x": ["0-10", "0-10", "0-10", "20"]}).quality["earth-mover"].total.value
@@ -36,12 +36,12 @@ class EarthMover(ColumnQuality):
 
 
 def _distance(domain: Domain, before: Floats, after: Floats) -> float:
-    """Move mass between values along their order, and between values and what is missing at distance 1."""
+    """Return the cost of moving mass along the order of values, and at distance 1 to or from missing values."""
     if not domain.column.kind.ordered:
         return float(np.abs(before - after).sum() / 2)
     places = np.arange(len(domain.column.values), dtype=np.float64) if domain.positions is None else domain.positions
     on_scale = np.flatnonzero(~np.isnan(places))
-    order = np.concatenate([on_scale, np.setdiff1d(np.arange(len(before)), on_scale)])  # what is beyond comes last
+    order = np.concatenate([on_scale, np.setdiff1d(np.arange(len(before)), on_scale)])  # missing values come last
     before, after, places, number = before[order], after[order], places[on_scale], len(on_scale)
     apart = float(np.abs(before[number:].sum() - after[number:].sum()))
     inside = float(min(before[:number].sum(), after[:number].sum()))

@@ -1,4 +1,4 @@
-"""Granularity, as ARX reports it."""
+"""Granularity, as reported by ARX."""
 
 from typing import ClassVar
 
@@ -24,5 +24,5 @@ class Granularity(CellQuality):
     better: ClassVar[Better] = Better.MORE
 
     def cells(self, nodes: Nodes) -> Floats:
-        """Return the share of other values that each node could be, too."""
+        """Return the share of the other values that each node may stand for."""
         return covered(nodes)

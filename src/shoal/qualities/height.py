@@ -16,9 +16,9 @@ from shoal.recoding.rungs import Rungs
 class Height(LevelQuality):
     """Sum of the generalisation levels over the columns.
 
-    In full-domain generalisation the sum of the scheme's levels (Samarati 2001); otherwise the mean level of the cells
-    of a column. Suppressed records are not looked at, as in ARX, unless nothing else is there: then every column is on
-    its last level. Value: 0 up to the sum of the heights. Cost: their ratio.
+    In full-domain generalisation, the sum of the levels of the scheme (Samarati 2001); otherwise, the level of a column
+    is the mean level of its cells. Suppressed records are ignored, as in ARX, unless all records are suppressed: then
+    every column is on its highest level. Value: 0 up to the sum of the heights. Cost: the value divided by that sum.
 
     >>> import shoal
     >>> before, after = {"age": [31, 34], "sex": ["f", "m"]}, {"age": ["30-39"] * 2, "sex": ["f", "m"]}
@@ -32,7 +32,7 @@ class Height(LevelQuality):
     unit: ClassVar[str] = "levels"
 
     def measured(self, recoding: Recoding) -> Measured:
-        """Measure the records that are not suppressed."""
+        """Measure the released records; all records if none are released."""
         return super().measured(recoding.released() or recoding)
 
     def column(self, recoded: Recoded) -> Score:
@@ -42,13 +42,13 @@ class Height(LevelQuality):
         return Score(level, level / top if top else 0.0)
 
     def total(self, scores: Mapping[str, Score], recoding: Recoding) -> Score:
-        """Return the sum of the columns."""
+        """Return the sum over the columns."""
         top = np.sum([height(recoding[name].domain) for name in scores])
         value = float(np.sum([score.value for score in scores.values()]))
         return Score(value, value / float(top) if top else 0.0)
 
     def pricing(self, rungs: Rungs) -> Pricing:
-        """Take the mean level of the records that are left; the last one, if none are."""
+        """Return a function that computes the mean level of the released records; the highest level if none are."""
         costs, _ = rungs.spread(levels)
 
         def prices(at: Counts, lost: Counts) -> Floats:
@@ -59,10 +59,10 @@ class Height(LevelQuality):
         return prices
 
     def steady(self, rungs: Rungs) -> bool:
-        """Tell whether all values are on the level of the scheme: some may show nothing on every one."""
+        """Return whether all values are on the level of the scheme; values suppressed on every level are not."""
         costs, _ = rungs.spread(levels)
         return bool(((costs == costs.max(axis=-1, keepdims=True)) | (rungs.records == 0)).all())
 
-    def whole(self, sums: Floats, weight: float) -> Floats:  # noqa: ARG002 - what others divide by
+    def whole(self, sums: Floats, weight: float) -> Floats:  # noqa: ARG002 - the divisor of other measures
         """Return the sum of the levels."""
         return sums

@@ -13,9 +13,9 @@ from shoal.recoding.recoding import Recoded
 class Hellinger(ColumnQuality):
     """Hellinger distance between the original and the released distribution of a column.
 
-    ``√(1 − Σ √(p q))`` between the shares p of the original and q that the cells imply that still say something, if all
-    values of a set are equally likely. Hellinger 1909; widely used for releases and synthetic data. Value and cost: 0
-    (the same) to 1 (nothing in common, or nothing shown).
+    ``√(1 − Σ √(p q))``, where p is the share of a value in the original, and q the share implied by the cells that
+    still carry information, if all values of a set are equally likely. Hellinger 1909; widely used for releases and
+    synthetic data. Value and cost: 0 (identical) to 1 (nothing in common, or nothing shown).
 
     >>> import shoal
     >>> round(shoal.compare({"x": list("aaab")}, {"x": ["{a, b}"] * 4}).quality["hellinger"].total.value, 4)
@@ -31,5 +31,5 @@ class Hellinger(ColumnQuality):
         if after is None:
             return Score.of_cost(1.0)
         apart = np.square(np.sqrt(before) - np.sqrt(after)).sum()
-        outside = max(1 - after.sum() - 1e-12, 0.0)  # on values that the data do not hold, rounding aside
+        outside = max(1 - after.sum() - 1e-12, 0.0)  # on values that do not occur in the data, rounding aside
         return Score.of_cost(float(np.sqrt(min((apart + outside) / 2, 1.0))))

@@ -1,4 +1,4 @@
-"""Implied distributions: how often each value occurs according to a release, all values of a set alike."""
+"""Implied distributions: value frequencies according to a release, with all values of a set equally likely."""
 
 import numpy as np
 
@@ -7,15 +7,16 @@ from shoal.recoding.recoding import Recoded
 
 
 def observed(recoded: Recoded) -> Floats:
-    """Return the share of records that have each code in the original."""
+    """Return the share of records with each code in the original."""
     shares: Floats = recoded.original / recoded.original.sum()
     return shares
 
 
 def implied(recoded: Recoded, *, lost: bool) -> Floats | None:
-    """Return the share of each code that the release implies; ``lost``: suppressed cells speak for all values alike.
+    """Return the share of each code that the release implies; None if no cell carries information.
 
-    None if no cell says anything. The shares add up to less than 1 where sets hold values that the data do not.
+    ``lost``: suppressed cells are included, evenly distributed over all values. The shares sum to less than 1 if sets
+    contain values that do not occur in the data.
 
     >>> import shoal
     >>> recoding = shoal.compare({"x": list("aabc")}, {"x": ["{a, b}", "{a, b}", "{a, b}", "c"]}).recoding
@@ -28,6 +29,6 @@ def implied(recoded: Recoded, *, lost: bool) -> Floats | None:
         return None
     density = speaking / speaking.sum() / np.maximum(nodes.leaves, 1)
     weights = np.repeat(density, nodes.sizes)
-    single = np.arange(len(nodes.codes)) < recoded.domain.codes  # what is shown just so is not shared with others
+    single = np.arange(len(nodes.codes)) < recoded.domain.codes  # single values are not shared
     weights = weights * np.where(single, 1.0, recoded.domain.shares[nodes.codes])
     return np.bincount(nodes.codes, weights, recoded.domain.codes).astype(np.float64)

@@ -12,19 +12,20 @@ from shoal.qualities.quality import QUALITIES, Aspect, Measured, Quality, Score
 from shoal.recoding.nodes import Floats, Ints
 from shoal.recoding.recoding import Recoded, Recoding
 
-MOST = 20_000_000  # pairs of a combination and a class that are looked at one by one
+MOST = 20_000_000  # maximum number of pairs of a combination and a class that are compared
 
 
 @QUALITIES.register("kl-divergence")
 class KullbackLeibler(Quality):
     """Kullback–Leibler divergence of the distribution implied by the release from the original, in bits per record.
 
-    ``Σ p(x) log₂(p(x) / q(x))``, where p is the share of a combination of quasi-identifiers in the original, and q what
-    the release says if all combinations that a record could be are equally likely; a suppressed record could be any.
-    Kifer & Gehrke 2006. A column's value is that of its own distribution. Where equal values do not always become
-    equal, all classes are looked through for each combination; if these are too many, there is no total.
-    Value: 0 or more. Cost: the share of the bits of the domain, ``log₂ d``. Values that are evenly spread lose nothing
-    here, even if all are suppressed.
+    ``Σ p(x) log₂(p(x) / q(x))``, where p is the share of a combination of quasi-identifier values in the original, and
+    q the share implied by the release if all combinations that a record is consistent with are equally likely; a
+    suppressed record is consistent with all. Kifer & Gehrke 2006. The value of a column is the divergence of its own
+    distribution. If equal values are not always released as the same set, every class is compared with every
+    combination; if there are too many of these pairs, there is no total. Value: 0 or more. Cost: the value as a share
+    of the bits of the domain, ``log₂ d``. Uniformly distributed values lose nothing by this measure, even if all are
+    suppressed.
 
     >>> import shoal
     >>> round(shoal.compare({"x": list("aaab")}, {"x": ["{a, b}"] * 4}).quality["kl-divergence"].total.value, 4)
@@ -38,7 +39,7 @@ class KullbackLeibler(Quality):
     costs_all: ClassVar[bool] = False
 
     def measured(self, recoding: Recoding) -> Measured:
-        """Measure the columns and the whole."""
+        """Measure each column and the joint distribution."""
         columns = {column.name: _marginal(column) for column in recoding.columns}
         implied_bits = _joint(recoding)
         if implied_bits is None:
@@ -62,7 +63,7 @@ def _marginal(recoded: Recoded) -> Score:
 
 
 def _joint(recoding: Recoding) -> Floats | None:
-    """Return the logarithm of the share that the release implies for each original combination."""
+    """Return the logarithm of the implied share of each original combination; None if there are too many pairs."""
     columns, first = recoding.of_quasi, recoding.originals.first
     lost = 1 - recoding.kept / recoding.records
     domain = sum(float(np.log2(column.domain.size)) for column in columns)
@@ -82,7 +83,7 @@ def _joint(recoding: Recoding) -> Floats | None:
 
 
 def _looked_through(recoding: Recoding, first: Ints, rows: Ints, weight: Floats, shares: Floats) -> Floats:
-    """Add for each original combination what all classes that could hold it say."""
+    """Add, for each original combination, the implied shares of all classes that may contain it."""
     for place, row in enumerate(rows.tolist()):
         holding = np.ones(len(first), bool)
         for column in recoding.of_quasi:
@@ -94,7 +95,7 @@ def _looked_through(recoding: Recoding, first: Ints, rows: Ints, weight: Floats,
 
 
 def _shown(recoding: Recoding) -> tuple[Ints, Ints]:
-    """Return a row for each combination of sets that is shown, and how many records show it."""
+    """Return a row for each released combination of sets, and its number of records."""
     rows, counts = recoding.representatives
     columns = recoding.of_quasi
     groups = group_rows([column.at[rows] for column in columns], [len(column.nodes) for column in columns], len(rows))
@@ -102,9 +103,9 @@ def _shown(recoding: Recoding) -> tuple[Ints, Ints]:
 
 
 def _steady(column: Recoded, lost_records: int) -> Ints | None:
-    """Return the set that each code always becomes, but for suppressed records; None if it is not always one."""
+    """Return the set that each code is always released as, apart from suppressed records; None if it is not unique."""
     pairs, lost = column.pairs, column.nodes.lost[column.pairs.nodes]
-    if int(pairs.counts[lost].sum()) != lost_records:  # single cells are lost, too, or untrue
+    if int(pairs.counts[lost].sum()) != lost_records:  # single cells are suppressed or changed as well
         lost = np.zeros(len(lost), bool)
     codes, at = pairs.codes[~lost], pairs.nodes[~lost]
     nodes = np.full(column.domain.codes, -1)
@@ -115,17 +116,17 @@ def _steady(column: Recoded, lost_records: int) -> Ints | None:
         return None
     holding = np.full(column.domain.codes, -1)
     holding[members] = owner
-    return np.where(nodes < 0, holding, nodes)  # values of suppressed records only: the set that holds them
+    return np.where(nodes < 0, holding, nodes)  # values of suppressed records only: the containing set
 
 
 def _members(column: Recoded, used: Ints) -> tuple[Ints, Ints]:
-    """Return the codes of some sets, and the set that each is of."""
+    """Return the codes of some sets, and the set of each code."""
     parts = [column.nodes.members(node).astype(np.int64) for node in used.tolist()]
     return np.concatenate(parts), np.repeat(used, [len(part) for part in parts])
 
 
 def _looked_up(recoding: Recoding, first: Ints, rows: Ints, nodes: list[Ints]) -> Ints:
-    """Return the class that each original combination belongs to; −1 if there is none."""
+    """Return the class of each original combination; −1 if there is none."""
     columns = recoding.of_quasi
     wanted = [node[column.matched[first]] for node, column in zip(nodes, columns, strict=True)]
     both = [

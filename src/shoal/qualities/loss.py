@@ -1,4 +1,4 @@
-"""Loss, as ARX measures it."""
+"""Loss, as defined by ARX."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -16,13 +16,14 @@ from shoal.recoding.rungs import Rungs
 class Loss(CellQuality):
     """Share of the domain that a released value covers.
 
-    A cell that could be any of m of the d values of its column costs ``(m − 1) / (d − 1)``, a suppressed one 1. A
-    column costs the mean L over its cells, a table the geometric mean ``Π(1 + L)^(1/columns) − 1``. Values are counted
-    in the hierarchy, if there is one, and in the data otherwise. Iyengar 2002; ARX's default (El Emam & Arbuckle 2013
-    use it for health data). Value and cost: 0 to 1.
+    A cell that may be any of m of the d values of its column costs ``(m − 1) / (d − 1)``, a suppressed cell 1. The cost
+    L of a column is the mean over its cells, the cost of a table the geometric mean ``Π(1 + L)^(1/columns) − 1``.
+    Values are counted in the hierarchy, if there is one, otherwise in the data. Iyengar 2002; ARX's default (El Emam &
+    Arbuckle 2013 use it for health data). Value and cost: 0 to 1.
 
-    ``balance``, for searches: 0.5; more makes generalisation cheaper, less makes suppression cheaper (ARX's slider). At
-    1 only suppression costs anything, at 0 a suppressed cell costs what it would cost if it were not.
+    ``balance`` applies to searches; the default is 0.5. Higher values make generalisation cheaper, lower values make
+    suppression cheaper (ARX's slider). At 1, only suppression has a cost. At 0, a suppressed cell costs as much as if
+    it were released.
 
     >>> import shoal
     >>> shown = ["a or b", "a or b", "c", "d", "e"]
@@ -37,10 +38,10 @@ class Loss(CellQuality):
     balance: float = Field(default=0.5, ge=0, le=1, description="of searches: towards 1 generalising is cheaper")
 
     def pricing(self, rungs: Rungs) -> Pricing:
-        """Return what the column costs.
+        """Return a function that computes the cost of the column under the balance.
 
-        With g = min(1, 2 − 2·balance) and s = min(1, 2·balance), a cell costs ``g·c·(d − 1)/(d − g)``, a suppressed one
-        1 or, if s < 1, ``c + s·(1 − c)``.
+        With g = min(1, 2 − 2·balance) and s = min(1, 2·balance), a cell of cost c costs ``g·c·(d − 1)/(d − g)``, a
+        suppressed cell 1 or, if s < 1, ``c + s·(1 − c)``.
         """
         general, lost = min(1.0, 2 * (1 - self.balance)), min(1.0, 2 * self.balance)
         size = rungs.domain.size
@@ -56,16 +57,16 @@ class Loss(CellQuality):
         return prices
 
     def cells(self, nodes: Nodes) -> Floats:
-        """Return the share of other values that each node could be, too."""
+        """Return the share of the other values that each node may stand for."""
         return covered(nodes)
 
-    def total(self, scores: Mapping[str, Score], recoding: Recoding) -> Score:  # noqa: ARG002 - one for all
+    def total(self, scores: Mapping[str, Score], recoding: Recoding) -> Score:  # noqa: ARG002 - interface
         """Return the geometric mean of the columns."""
         costs = np.array([score.cost for score in scores.values()])
         return Score.of_cost(float(self.combined(costs, np.ones(len(costs)))))
 
     def summands(self, prices: Floats) -> Floats:
-        """Return the logarithms of one and what columns cost."""
+        """Return log(1 + cost) of each column."""
         return np.log1p(prices)
 
     def whole(self, sums: Floats, weight: float) -> Floats:
@@ -74,7 +75,7 @@ class Loss(CellQuality):
 
 
 def covered(nodes: Nodes) -> Floats:
-    """Return for each node the share of other values that it could be, too."""
+    """Return the share of the other values that each node may stand for."""
     size = nodes.domain.size
     shares = (nodes.leaves - 1) / (size - 1) if size > 1 else np.zeros(len(nodes))
     return np.where(nodes.lost, 1.0, shares)

@@ -1,4 +1,4 @@
-"""Loss, as the review measures it."""
+"""Loss with arithmetic means, as defined in the review by Olatunji 2021."""
 
 from typing import ClassVar
 
@@ -13,9 +13,9 @@ from shoal.recoding.nodes import Floats, Nodes
 class ArithmeticLoss(CellQuality):
     """Share of the domain that a released value covers, by width for numbers and dates, otherwise by number of values.
 
-    An interval costs ``(upper − lower) / (max − min)``, cut to the range of the data; a set of m of d values
-    ``(m − 1) / (d − 1)``; a suppressed cell 1. A column costs the mean over its cells, a table the mean over its
-    columns. Olatunji 2021, §5.3. Value and cost: 0 to 1.
+    An interval costs ``(upper − lower) / (max − min)``, clipped to the range of the data; a set of m of d values ``(m −
+    1) / (d − 1)``; a suppressed cell 1. The cost of a column is the mean over its cells, the cost of a table the mean
+    over its columns. Olatunji 2021, §5.3. Value and cost: 0 to 1.
 
     >>> import shoal
     >>> ages = {"age": [20, 25, 30, 60]}
@@ -27,15 +27,15 @@ class ArithmeticLoss(CellQuality):
     aspect: ClassVar[Aspect] = Aspect.VALUES
 
     def cells(self, nodes: Nodes) -> Floats:
-        """Return how much of the column's range each node covers."""
+        """Return the share of the column's range that each node covers."""
         return widths(nodes)
 
 
 def widths(nodes: Nodes) -> Floats:
-    """Return for each node how much of the column's range it covers; of its values, where there is no scale."""
+    """Return the share of the column's range that each node covers; the share of its values if it has no scale."""
     low, high = nodes.domain.ends
     if not high > low:
         return covered(nodes)
     width = (np.clip(nodes.high, low, high) - np.clip(nodes.low, low, high)) / (high - low)
-    on_scale = np.where(np.isnan(width), covered(nodes), width)  # missing values lie nowhere
+    on_scale = np.where(np.isnan(width), covered(nodes), width)  # missing values are not on the scale
     return np.where(nodes.lost, 1.0, on_scale)

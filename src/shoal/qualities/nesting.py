@@ -1,4 +1,4 @@
-"""Nesting: sets of values, each inside of another, and the records that pass through them on their way up."""
+"""Nested sets of values, and the path of records through them as generalisation increases."""
 
 from dataclasses import dataclass
 
@@ -10,10 +10,10 @@ from shoal.recoding.nodes import Ints, Nodes
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Forest:
-    """Sets of more than one code that records show: set s is ``codes[starts[s] : starts[s + 1]]``.
+    """Released sets of more than one code: set s is ``codes[starts[s] : starts[s + 1]]``.
 
-    ``first[code]``: the smallest set that a code is in. ``parent[s]``: the next larger set around s. −1: none.
-    Sets that overlap another without one being inside of the other are ``loose``: they are nobody's parent.
+    ``first[code]``: the smallest set that contains a code. ``parent[s]``: the next larger set that contains s. −1:
+    none. Sets that overlap another set without one containing the other are ``loose``: they are no set's parent.
     """
 
     starts: Ints
@@ -24,7 +24,7 @@ class Forest:
 
     @classmethod
     def of(cls, nodes: Nodes, used: Ints) -> "Forest":
-        """Nest some nodes, all of them different sets of more than one code."""
+        """Nest some nodes, which are distinct sets of more than one code."""
         lengths = nodes.sizes[used]
         starts = np.concatenate([[0], np.cumsum(lengths)])
         at = np.repeat(nodes.starts[used] - starts[:-1], lengths) + np.arange(starts[-1])
@@ -38,12 +38,12 @@ class Forest:
 
     @property
     def sizes(self) -> Ints:
-        """How many codes each set has."""
+        """The number of codes in each set."""
         return np.diff(self.starts)
 
 
 def _nested(starts: Ints, codes: Ints, loose: NDArray[np.bool_], width: int) -> tuple[Ints, Ints, bool]:
-    """Return the smallest set of each code, the next larger set of each, and whether all agree on the latter."""
+    """Return the smallest set of each code, the parent of each set, and whether its codes agree on the parent."""
     sizes = np.diff(starts)
     sets = np.repeat(np.arange(len(sizes)), sizes)
     kept = ~loose[sets]
@@ -61,9 +61,9 @@ def _nested(starts: Ints, codes: Ints, loose: NDArray[np.bool_], width: int) -> 
 
 
 def _loose(starts: Ints, codes: Ints, width: int) -> NDArray[np.bool_]:
-    """Tell which sets overlap another without one being inside of the other."""
+    """Return which sets overlap another set without one containing the other."""
     first, last, sizes = codes[starts[:-1]], codes[starts[1:] - 1], np.diff(starts)
-    whole = last - first + 1 == sizes  # neighbours, without gaps
+    whole = last - first + 1 == sizes  # consecutive codes
     loose = np.zeros(len(sizes), bool)
     loose[whole] = _crossing(first[whole], last[whole], width)
     for place in np.flatnonzero(~whole).tolist():
@@ -77,10 +77,10 @@ def _loose(starts: Ints, codes: Ints, width: int) -> NDArray[np.bool_]:
 
 
 def _crossing(first: Ints, last: Ints, width: int) -> NDArray[np.bool_]:
-    """Tell which intervals cross another: one begins inside of the other and ends outside."""
+    """Return which intervals cross another one, so that one begins inside the other and ends outside it."""
     furthest, nearest = np.full(width, -1), np.full(width, width)
-    np.maximum.at(furthest, first, last)  # where the longest interval ends that begins at a code
-    np.minimum.at(nearest, last, first)  # where the longest one begins that ends at a code
+    np.maximum.at(furthest, first, last)  # end of the longest interval that begins at a code
+    np.minimum.at(nearest, last, first)  # start of the longest interval that ends at a code
     ahead = _extreme(np.maximum, furthest, first + 1, last + 1, -1) > last
     behind = _extreme(np.minimum, nearest, first, last, width) < first
     return ahead | behind

@@ -1,4 +1,4 @@
-"""Non-uniform entropy, generic: for any mix of generalisation, local recoding and suppression."""
+"""Generic non-uniform entropy, for any mix of generalisation, local recoding and suppression."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -17,13 +17,13 @@ from shoal.recoding.rungs import Rungs
 class NonUniformEntropy(LevelQuality):
     """Non-uniform entropy for any mix of recodings: the information lost by generalisation, in bits.
 
-    A value v that is shown as the set N takes steps {v} ⊂ M ⊂ … ⊂ N through the sets that records show. A step from
-    M' to M costs ``log₂(f(M) / f(M'))``, where f counts only the records that go at least as far as M. The loss of a
-    table is the sum over its records. Prasser, Bild & Kuhn 2016. The paper counts levels of a hierarchy; only the sets
-    that occur matter, so none is needed. Where shown sets overlap without one being inside of the other, such a set is
-    no step on the way to another one, and f counts only the records that show it.
+    A value v that is released as the set N passes through the released sets {v} ⊂ M ⊂ … ⊂ N. A step from M' to M costs
+    ``log₂(f(M) / f(M'))``, where f counts only the records that are generalised at least as far as M. The loss of a
+    table is the sum over its records. Prasser, Bild & Kuhn 2016. The paper uses the levels of a hierarchy; only the
+    sets that occur matter, so no hierarchy is needed. If released sets overlap without one containing the other, such a
+    set is no step on the way to another set, and f counts only the records that show it.
 
-    Value: bits, 0 or more. Cost: the share of what is lost if everything is suppressed, ``Σ log₂(n / f(v))``.
+    Value: bits, 0 or more. Cost: the value as a share of the loss if everything is suppressed, ``Σ log₂(n / f(v))``.
 
     >>> import shoal
     >>> age = [20, 65, 55, 40, 65, 65]
@@ -43,11 +43,15 @@ class NonUniformEntropy(LevelQuality):
         return Score(lost, lost / most if most else lost_share(recoded))
 
     def total(self, scores: Mapping[str, Score], recoding: Recoding) -> Score:
-        """Return the sum of the columns, and its share of the sum of what they could lose."""
+        """Return the sum over the columns, and its share of the sum of their greatest losses."""
         return pooled(scores, recoding)
 
     def pricing(self, rungs: Rungs) -> Pricing:
-        """Let all records climb to their node, and the suppressed ones from there to everything."""
+        """Return a function that computes the loss of the column.
+
+        The loss is that of generalising all records to their node, and suppressed records from there to the whole
+        domain.
+        """
         hidden, _ = rungs.spread(lambda nodes: nodes.lost.astype(np.float64))
         climbed = xlogx(rungs.records).sum(axis=-1) - _weighed(rungs.original)
         always = np.where(hidden > 0, rungs.records, 0)
@@ -60,13 +64,13 @@ class NonUniformEntropy(LevelQuality):
         return prices
 
     def steady(self, rungs: Rungs) -> bool:
-        """Tell whether the same values show nothing on all levels, but for the highest, on which nothing is shown."""
+        """Return whether the same values are suppressed on every level, apart from the top levels where all are."""
         hidden, _ = rungs.spread(lambda nodes: nodes.lost.astype(np.float64))
         shown = rungs.by_code(hidden) == 0
         some = shown.any(axis=1)
         return bool((np.diff(some.astype(np.int8)) <= 0).all() and (shown[some] == shown[:1]).all())
 
-    def whole(self, sums: Floats, weight: float) -> Floats:  # noqa: ARG002 - what others divide by
+    def whole(self, sums: Floats, weight: float) -> Floats:  # noqa: ARG002 - the divisor of other measures
         """Return the sum of the bits."""
         return sums
 
@@ -83,10 +87,10 @@ def xlogx(counts: Counts) -> Floats:
 
 
 def pooled(scores: Mapping[str, Score], recoding: Recoding) -> Score:
-    """Add bits up, and divide by the sum of what the columns could lose."""
+    """Return the sum of the bits, and its share of the sum of the greatest losses of the columns."""
     lost = sum(score.value for score in scores.values())
     most = sum(greatest_loss(recoding[name]) for name in scores)
-    constant = np.mean([score.cost for score in scores.values()])  # nothing to lose anywhere
+    constant = np.mean([score.cost for score in scores.values()])  # if no column has anything to lose
     return Score(lost, lost / most if most else float(constant))
 
 
@@ -102,14 +106,14 @@ def greatest_loss(recoded: Recoded) -> float:
 
 
 def entropy(counts: NDArray[np.integer]) -> float:
-    """Return how many bits it takes to tell for all of Σ c records which of the groups they are in."""
+    """Return the number of bits needed to identify the group of each of the Σ c records."""
     counts = counts[counts > 0].astype(np.float64)
     whole = counts.sum()
     return float(whole * np.log2(whole) - (counts * np.log2(counts)).sum()) if len(counts) > 1 else 0.0
 
 
 def generic_loss(recoded: Recoded) -> float:
-    """Return the generic loss of a column in bits."""
+    """Return the generic non-uniform entropy of a column, in bits."""
     pairs, nodes = recoded.pairs, recoded.nodes
     wide = nodes.sizes[pairs.nodes] > 1
     if not wide.any():
@@ -122,7 +126,7 @@ def generic_loss(recoded: Recoded) -> float:
 
 
 def _climbed(forest: Forest, codes: Ints, target: Ints, counts: Ints) -> float:
-    """Let all records climb from their value to the set that they show, and add up what the steps cost."""
+    """Return the total cost of the steps from the values of all records to the sets that they show."""
     sizes, limit = forest.sizes, forest.sizes[target]
     passing, leaving = np.zeros(len(sizes)), np.zeros(len(sizes))
     alone = np.zeros(len(forest.first))
@@ -144,6 +148,6 @@ def _climbed(forest: Forest, codes: Ints, target: Ints, counts: Ints) -> float:
 
 
 def _weighed(counts: NDArray[Any]) -> float:
-    """Return Σ c log₂ c, the same to the last digit in whatever order the counts come."""
+    """Return Σ c log₂ c, identical to the last digit for any order of the counts."""
     counts = np.sort(counts[counts > 0])
     return float((counts * np.log2(counts)).sum())

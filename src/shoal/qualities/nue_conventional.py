@@ -1,4 +1,4 @@
-"""Non-uniform entropy as it was before: made for full-domain generalisation."""
+"""Conventional non-uniform entropy, designed for full-domain generalisation."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -14,12 +14,12 @@ from shoal.recoding.recoding import Recoded, Recoding
 class ConventionalNonUniformEntropy(ColumnQuality):
     """Non-uniform entropy for global recoding: the information lost by generalisation, in bits.
 
-    ``Σ log₂(f(D', x) / f(D, x))`` over all records, where f is how many records show the same as record x before (D)
-    and after (D'); a suppressed cell shows ``*``. Gionis & Tassa 2009. With local recoding or suppression it may come
-    out too low, even below 0: a value that fewer records show counts as a gain (Prasser 2016). It is here because it
-    has been published; ``nue`` is the one to use.
+    ``Σ log₂(f(D', x) / f(D, x))`` over all records, where f is the number of records with the same cell as record x
+    before (D) and after (D'); a suppressed cell shows ``*``. Gionis & Tassa 2009. With local recoding or suppression,
+    the value may be too low, even negative, because a value that fewer records show counts as a gain (Prasser 2016). It
+    is provided because it has been published; ``nue`` is recommended instead.
 
-    Value: bits. Cost: the share of what is lost if everything is suppressed; it may be below 0, too.
+    Value: bits. Cost: the value as a share of the loss if everything is suppressed; it may be negative as well.
 
     >>> import shoal
     >>> found = shoal.compare({"sex": list("mmmfff")}, {"sex": list("mm**ff")}).quality
@@ -39,5 +39,5 @@ class ConventionalNonUniformEntropy(ColumnQuality):
         return Score(lost, lost / most if most else lost_share(recoded))
 
     def total(self, scores: Mapping[str, Score], recoding: Recoding) -> Score:
-        """Return the sum of the columns, and its share of the sum of what they could lose."""
+        """Return the sum over the columns, and its share of the sum of their greatest losses."""
         return pooled(scores, recoding)

@@ -14,10 +14,10 @@ from shoal.recoding.recoding import Recoded
 class Precision(CellQuality):
     """1 − the average relative height of the released values in their hierarchies.
 
-    A cell on level h of a hierarchy of height H keeps ``1 − h / H``, a suppressed one nothing; the mean over cells and
-    columns is the precision. Sweeney 2002; "generalization intensity" in ARX's report. A set that the hierarchy does
-    not have is on the lowest level on which its values are one; so is a label on several levels, in a foreign table.
-    Value: 0 to 1, more is better. Cost: 1 − value.
+    A cell on level h of a hierarchy of height H keeps ``1 − h / H``, a suppressed cell 0; the precision is the mean
+    over cells and columns. Sweeney 2002; "generalization intensity" in ARX's report. A set that is no node of the
+    hierarchy counts as the lowest level on which its values share a node; so does a label that occurs on several
+    levels, in a table from another source. Value: 0 to 1, more is better. Cost: 1 − value.
 
     >>> import shoal
     >>> found = shoal.compare({"age": [31, 34]}, {"age": ["30-39", "31-34"]}, hierarchies={"age": {"kind": "interval",
@@ -36,23 +36,23 @@ class Precision(CellQuality):
         return super().column(recoded)
 
     def cells(self, nodes: Nodes) -> Floats:
-        """Return the share of the way up at which each node is."""
+        """Return the level of each node relative to the height of the hierarchy."""
         return levels(nodes) / (height(nodes.domain) or 1)
 
 
 def height(domain: Domain) -> int:
-    """Return the number of the last level; a column without a hierarchy has its values and ``*``."""
+    """Return the number of the highest level; 1 without a hierarchy, for ``*`` above the values."""
     return 1 if domain.height is None else domain.height
 
 
 def check_levels(recoded: Recoded) -> None:
-    """Refuse a column that shows sets of values but has no hierarchy."""
+    """Refuse a generalised column without a hierarchy."""
     if recoded.domain.height is None and (recoded.node_counts[recoded.nodes.fates == Fate.COARSER] > 0).any():
         raise NotMeasurableError("it has no hierarchy whose levels could be counted")
 
 
 def levels(nodes: Nodes) -> Floats:
-    """Return the level of each node; suppressed cells are on the last one."""
+    """Return the level of each node; suppressed cells are on the highest one."""
     if nodes.domain.height is None:
         return nodes.lost.astype(np.float64)
     return np.where(nodes.lost, height(nodes.domain), nodes.levels).astype(np.float64)

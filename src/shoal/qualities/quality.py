@@ -1,4 +1,4 @@
-"""What every measure of quality brings: a value in its own unit, and what that costs on a scale from 0 to 1."""
+"""Base classes of quality measures, which give a value in their own unit and its cost on a scale from 0 to 1."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
@@ -24,7 +24,7 @@ Pricing: TypeAlias = Callable[[Counts, Counts], Floats]
 
 
 class Aspect(StrEnum):
-    """What a measure looks at."""
+    """The aspect of a release that a measure assesses."""
 
     VALUES = "values"
     CLASSES = "classes"
@@ -34,32 +34,32 @@ class Aspect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """``value``: in the measure's own unit. ``cost``: 0 if nothing is lost, 1 if everything is."""
+    """The score of a measure. ``value``: in its own unit. ``cost``: 0 if nothing is lost, 1 if everything is."""
 
     value: float
     cost: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "value", float(self.value))  # a plain number, whatever it was computed from
+        object.__setattr__(self, "value", float(self.value))  # a Python float, whatever type was given
         object.__setattr__(self, "cost", float(self.cost))
 
     @classmethod
     def of_cost(cls, cost: float) -> "Score":
-        """Make a score of a measure whose value is its cost."""
+        """Return the score of a measure whose value is its cost."""
         return cls(cost, cost)
 
     @classmethod
     def kept(cls, share: float) -> "Score":
-        """Make a score of a measure whose value is the share that is kept."""
+        """Return the score of a measure whose value is the retained share."""
         return cls(share, 1 - share)
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What came out: in total over the quasi-identifiers, and for each column.
+    """The result of a measure, in total over the quasi-identifiers and per column.
 
-    ``better``: which way the value is better; a lower cost always is. ``left_out``: columns that the measure cannot
-    speak of, and why.
+    ``better``: whether higher or lower values are better; a lower cost always is. ``left_out``: the columns that cannot
+    be measured, with the reason.
     """
 
     quality: str
@@ -71,7 +71,7 @@ class Measured:
     left_out: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the measure as plain data."""
+        """Return the result as plain data."""
         score = {"value": None, "cost": None} if self.total is None else in_numbers(asdict(self.total))
         return {
             "unit": self.unit,
@@ -83,7 +83,7 @@ class Measured:
 
 
 class NotMeasurableError(Exception):
-    """A column is not one that a measure can speak of; the message says why."""
+    """A column cannot be measured; the message gives the reason."""
 
 
 class Quality(Checked):
@@ -93,18 +93,18 @@ class Quality(Checked):
     aspect: ClassVar[Aspect]
     unit: ClassVar[str] = "share"
     better: ClassVar[Better] = Better.LESS
-    matched: ClassVar[bool] = False  # whether it must be known which record became which
-    most_columns: ClassVar[int | None] = None  # quasi-identifiers up to which it is taken unasked
-    of_counts: ClassVar[bool] = True  # whether it reads nothing but counts of values and classes
-    costs_all: ClassVar[bool] = True  # whether a table in which everything is suppressed costs 1
+    matched: ClassVar[bool] = False  # whether records of original and release must be matched
+    most_columns: ClassVar[int | None] = None  # maximum number of quasi-identifiers for which it is a default
+    of_counts: ClassVar[bool] = True  # whether it uses only counts of values and classes
+    costs_all: ClassVar[bool] = True  # whether a fully suppressed table costs 1
 
     @property
     def beside(self) -> tuple[str, ...]:
-        """The columns that it looks at beside the quasi-identifiers."""
+        """The columns that the measure uses in addition to the quasi-identifiers."""
         return ()
 
     def measure(self, recoding: Recoding) -> Measured:
-        """Measure what a transformation cost."""
+        """Measure a transformation; refuse it if the measure requires matched records and they are not matched."""
         if self.matched and not recoding.matched:
             raise RecodingError(
                 "records-not-matched",
@@ -116,29 +116,29 @@ class Quality(Checked):
 
     @abstractmethod
     def measured(self, recoding: Recoding) -> Measured:
-        """Measure; it is known that the recoding tells enough."""
+        """Measure a transformation that provides all required information."""
 
     def result(
         self, total: Score | None, columns: Mapping[str, Score] | None = None, left_out: Mapping[str, str] | None = None
     ) -> Measured:
-        """Put a result together."""
+        """Return a result with the properties of this measure."""
         return Measured(self.name, self.aspect, self.unit, self.better, total, columns or {}, left_out or {})
 
 
 class ColumnQuality(Quality):
-    """A measure of single columns, whose total is made of theirs."""
+    """A measure of single columns, whose total is derived from theirs."""
 
     @abstractmethod
     def column(self, recoded: Recoded) -> Score:
         """Measure one column."""
 
-    def total(self, scores: Mapping[str, Score], recoding: Recoding) -> Score:  # noqa: ARG002 - what others need
+    def total(self, scores: Mapping[str, Score], recoding: Recoding) -> Score:  # noqa: ARG002 - for subclasses
         """Return the total: the mean of the columns."""
         values = np.array([(score.value, score.cost) for score in scores.values()])
         return Score(*values.mean(axis=0).tolist())
 
     def measured(self, recoding: Recoding) -> Measured:
-        """Measure every column; the total is over the quasi-identifiers."""
+        """Measure every column; the total covers the quasi-identifiers."""
         scores, left_out = {}, {}
         for recoded in recoding.columns:
             try:
@@ -150,42 +150,49 @@ class ColumnQuality(Quality):
 
 
 class LevelQuality(ColumnQuality):
-    """A measure that a search can take of many schemes at once, column by column, from counts."""
+    """A measure that a search can compute for many schemes at once, column by column, from counts."""
 
     @abstractmethod
     def pricing(self, rungs: Rungs) -> Pricing:
-        """Return a function that tells what the column costs: in scheme i it is on level ``levels[i]``.
+        """Return a function that computes the cost of the column in many schemes.
 
-        ``lost[i, node]`` records of each node of that level are suppressed.
+        In scheme i the column is on level ``levels[i]``, and ``lost[i, node]`` records of each node of that level are
+        suppressed.
         """
 
     @abstractmethod
     def steady(self, rungs: Rungs) -> bool:
-        """Tell whether suppressing more records, or the same ones of a finer level, adds no less to the column."""
+        """Return whether the cost that suppression adds to the column never decreases.
+
+        Suppressing more records, or the same records on a lower level, must add at least as much.
+        """
 
     def combined(self, prices: Floats, weights: Floats) -> Floats:
-        """Return what a table costs whose columns cost so much (along the last axis), and weigh so much."""
+        """Return the cost of tables, given the costs of their columns (along the last axis) and the column weights."""
         sums: Floats = (self.summands(prices) * weights).sum(axis=-1)
         return self.whole(sums, float(weights.sum()))
 
     def summands(self, prices: Floats) -> Floats:
-        """Return what columns that cost so much add to the sum that tells what a table costs; more, if that is more."""
+        """Return the contribution of each column to the sum that determines the cost of a table.
+
+        The contribution increases with the cost of the column.
+        """
         return prices
 
     def whole(self, sums: Floats, weight: float) -> Floats:
-        """Return what tables cost: the weighted mean of their columns; ``weight``: of all of these.
+        """Return the cost of tables: the weighted mean of their columns. ``weight``: the total weight of all columns.
 
-        A larger sum costs more, and sums that are nearly the same, in proportion to their size, cost nearly the same.
+        A larger sum costs more, and sums that are nearly equal, relative to their size, cost nearly the same.
         """
         return sums / weight
 
 
 class CellQuality(LevelQuality):
-    """A measure whose cost is the mean over the cells of what the node that a cell shows costs."""
+    """A measure whose cost is the mean over all cells of the cost of the node that a cell shows."""
 
     @abstractmethod
     def cells(self, nodes: Nodes) -> Floats:
-        """Return what each node costs, from 0 to 1."""
+        """Return the cost of each node, from 0 to 1."""
 
     def column(self, recoded: Recoded) -> Score:
         """Return the mean over the cells of a column."""
@@ -193,13 +200,16 @@ class CellQuality(LevelQuality):
         return Score.kept(1 - cost) if self.better is Better.MORE else Score.of_cost(cost)
 
     def steady(self, rungs: Rungs) -> bool:
-        """Tell whether no value costs less on a level than on the one below: a label may say more than a finer one."""
+        """Return whether no value costs less on a level than on the level below.
+
+        It may, because a label can be more specific than one on a lower level.
+        """
         costs, suppressed = rungs.spread(self.cells)
         climbing = np.vstack([rungs.by_code(costs), np.full(np.count_nonzero(rungs.original), suppressed[0])])
         return bool((np.diff(climbing, axis=0) >= 0).all())
 
     def pricing(self, rungs: Rungs) -> Pricing:
-        """Add up what the nodes cost, and what suppressed records cost more."""
+        """Return a function that adds the costs of the nodes and the additional costs of suppressed records."""
         costs, suppressed = rungs.spread(self.cells)
         base = (rungs.records * costs).sum(axis=-1)
         more = suppressed[:, None] - costs
@@ -213,9 +223,9 @@ class CellQuality(LevelQuality):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Figures:
-    """Counts of many schemes: ``kept`` records in ``classes`` classes, whose squared sizes add up to ``squares``.
+    """Class counts of many schemes: ``kept`` records in ``classes`` classes, whose squared sizes sum to ``squares``.
 
-    ``records``: how many the table has. ``sizes``: of the classes of the original.
+    ``records``: the number of records of the table. ``sizes``: the class sizes of the original.
     """
 
     records: int
@@ -226,7 +236,7 @@ class Figures:
 
 
 class FigureQuality(Quality):
-    """A measure that a search can take of many schemes at once, from counts of their classes."""
+    """A measure that a search can compute for many schemes at once, from counts of their classes."""
 
     @abstractmethod
     def of_figures(self, figures: Figures) -> Floats:
@@ -234,7 +244,7 @@ class FigureQuality(Quality):
 
 
 def lost_share(recoded: Recoded) -> float:
-    """Return the share of cells in which nothing true is left: the cost where a column has nothing else to lose."""
+    """Return the share of suppressed or changed cells, the cost of a column that has nothing else to lose."""
     return recoded.records(Fate.SUPPRESSED, Fate.CHANGED) / int(recoded.counts.sum())
 
 
@@ -242,6 +252,6 @@ QUALITIES: Registry[type[Quality]] = Registry("quality", "shoal.qualities")
 
 
 def quality_named(name: str, **parameters: Any) -> Quality:
-    """Return a measure, with those of some parameters that it takes."""
+    """Return the measure with a name, with those of the given parameters that it accepts."""
     kind = QUALITIES[name]
     return kind(**{field: value for field, value in parameters.items() if field in kind.model_fields})

@@ -12,9 +12,9 @@ from shoal.recoding.recoding import Recoded
 class SquaredError(ColumnQuality):
     """Share of the variance of numbers that is lost.
 
-    ``Σ (x − y)² / Σ (x − x̄)²``, where y is the number that a cell shows or the middle of its interval; a suppressed
+    ``Σ (x − y)² / Σ (x − x̄)²``, where y is the number that a cell shows or the midpoint of its interval; a suppressed
     cell counts as the mean of the column. Known from microaggregation as SSE/SST (Domingo-Ferrer & Mateo-Sanz 2002).
-    Only numbers and dates have one. Value: 0 or more; noise can take it above 1. Cost: the value, at most 1.
+    Defined for numbers and dates only. Value: 0 or more; noise can raise it above 1. Cost: the value, at most 1.
 
     >>> import shoal
     >>> shoal.compare({"x": [1, 3, 7, 9]}, {"x": ["1-3", "1-3", "7-9", "7-9"]}).quality["squared-error"].total.value

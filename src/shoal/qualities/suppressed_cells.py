@@ -1,4 +1,4 @@
-"""The share of cells that are suppressed."""
+"""The share of suppressed cells."""
 
 from typing import ClassVar
 
@@ -21,5 +21,5 @@ class SuppressedCells(CellQuality):
     aspect: ClassVar[Aspect] = Aspect.RECORDS
 
     def cells(self, nodes: Nodes) -> Floats:
-        """Return 1 for each node that shows nothing."""
+        """Return 1 for each suppressed node, 0 for all others."""
         return np.asarray(nodes.fates == Fate.SUPPRESSED, np.float64)

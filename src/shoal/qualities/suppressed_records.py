@@ -1,4 +1,4 @@
-"""The share of records that are suppressed."""
+"""The share of suppressed records."""
 
 from typing import ClassVar
 
@@ -20,9 +20,9 @@ class SuppressedRecords(FigureQuality):
     aspect: ClassVar[Aspect] = Aspect.RECORDS
 
     def measured(self, recoding: Recoding) -> Measured:
-        """Count the records."""
+        """Return the share of suppressed records."""
         return self.result(Score.of_cost(1 - recoding.kept / recoding.records))
 
     def of_figures(self, figures: Figures) -> Floats:
-        """Count the records that are not kept, for each scheme."""
+        """Return the share of suppressed records of each scheme."""
         return 1 - figures.kept / figures.records

@@ -12,10 +12,11 @@ from shoal.recoding.nodes import Floats, Nodes
 class UtilityCriterion(CellQuality):
     """Number of sets of values that a generalised cell is consistent with, relative to all sets.
 
-    Made for transactions: a generalised item of m of d items could be any of ``2ᵐ − 1`` sets of them, so it costs
-    ``(2ᵐ − 2) / (2ᵈ − 2)``, a suppressed one 1. The mean over cells and columns; large sets weigh far more than small
-    ones. After Loukides, Gkoulalas-Divanis & Malin 2010 and Loukides & Gkoulalas-Divanis 2012, one of the measures that
-    Menten 2024 weighed; there a single item costs ``1 / (2ᵈ − 1)``, here nothing. Value and cost: 0 to 1.
+    Designed for transactions: a generalised item of m of d items is consistent with ``2ᵐ − 1`` sets of them and costs
+    ``(2ᵐ − 2) / (2ᵈ − 2)``, a suppressed item 1. The value is the mean over cells and columns; large sets weigh far
+    more than small ones. After Loukides, Gkoulalas-Divanis & Malin 2010 and Loukides & Gkoulalas-Divanis 2012, one of
+    the measures considered by Menten 2024. There, a single item costs ``1 / (2ᵈ − 1)``; here, 0. Value and cost: 0 to
+    1.
 
     >>> import shoal
     >>> shown = ["{a, b}", "{a, b}", "c", "d"]
@@ -27,7 +28,7 @@ class UtilityCriterion(CellQuality):
     aspect: ClassVar[Aspect] = Aspect.VALUES
 
     def cells(self, nodes: Nodes) -> Floats:
-        """Return the share of sets that each node could be; powers of two are divided by the largest of them first."""
+        """Return the share of sets that each node is consistent with; powers of two are divided by the largest one."""
         size, leaves = nodes.domain.size, np.maximum(nodes.leaves, 1)
         shares = np.zeros(len(leaves))
         if size > 1:

@@ -1,1 +1,1 @@
-"""Recodings: how a transformed table relates to its original."""
+"""Recodings: the relation between a transformed table and its original."""

@@ -22,13 +22,14 @@ Codes = NDArray[np.unsignedinteger[Any]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cells:
-    """A released column: what is written as ``code`` stands for the set ``nodes[code]`` of values.
+    """A released column: the released code ``code`` stands for the set ``nodes[code]`` of values.
 
-    Set s holds ``members[starts[s] : starts[s + 1]]``: values of ``column``, which knows those of everybody, be they in
-    the data or not. ``codes``: what each released record has written. ``low[code]``, ``high[code]``: between which
-    numbers it is, NaN where that is not said. ``labels``: whether cells are sets that hold what is true, and not values
-    that may have been changed. ``unread``: how many released records have a text that could not be understood.
-    ``anything``: the set of all values. ``missing``: the released code of an empty cell, if there is one.
+    Set s contains ``members[starts[s] : starts[s + 1]]``: codes of ``column``, which contains the values of all tables,
+    whether they occur in the original or not. ``codes``: the released code of each released record. ``low[code]``,
+    ``high[code]``: the numeric bounds of a released code; NaN where none are stated. ``labels``: whether cells are sets
+    that contain the true value, rather than values that may have been changed. ``unread``: the number of released
+    records with a text that could not be interpreted. ``anything``: the set of all values. ``missing``: the released
+    code of an empty cell, if there is one.
     """
 
     column: Column
@@ -52,7 +53,7 @@ class Cells:
         name: str,
         hierarchies: Mapping[str, Hierarchy],
     ) -> "Cells":
-        """Read a column of a release: as values, or as labels if it holds such."""
+        """Interpret a column of a release as values, or as labels if it contains labels."""
         codes, blank = release.codes(name), _is_blanked(name, original, release)
         if not is_plain(name, original, release):
             ladder = hierarchies.get(name)
@@ -64,7 +65,11 @@ class Cells:
     def plain(
         cls, column: Column, places: Codes, release: Column, codes: Codes, *, missing_says_nothing: bool
     ) -> "Cells":
-        """Take values as they are; ``places``: what released codes have become. What is suppressed says nothing."""
+        """Interpret cells as single values; suppressed cells stand for all values.
+
+        ``places``: the code in ``column`` of each released code. ``missing_says_nothing``: whether empty cells are
+        suppressed.
+        """
         nodes = places.astype(np.uint32)
         every = np.arange(column.size, dtype=np.uint32)
         if release.suppressed_code is not None:
@@ -88,10 +93,10 @@ class Cells:
         *,
         missing_says_nothing: bool = False,
     ) -> "Cells":
-        """Read every text in the widest way; what cannot be read says nothing.
+        """Interpret every text by its widest reading; texts that cannot be interpreted stand for all values.
 
-        A text that no other way of reading fits is taken for the beginning of values, as E11 is of E11.65, unless other
-        texts of the column begin none: then it is a word that happens to be one.
+        A text without another reading is interpreted as the prefix of values, such as E11 for E11.65. This applies only
+        if every text of the column has a reading; otherwise the text is a word that happens to be a prefix.
 
         >>> import shoal
         >>> before, after = shoal.read({"age": [31, 34, 71]})["age"], shoal.read({"age": ["30-39", "71", "*"]})
@@ -101,7 +106,7 @@ class Cells:
         """
         reader = _Reader.of(united, original, release, hierarchy, missing_says_nothing=missing_says_nothing)
         every = np.arange(united.column.size, dtype=np.uint32)
-        sets, nodes = [every], np.zeros(release.size, np.uint32)  # the first set: anything
+        sets, nodes = [every], np.zeros(release.size, np.uint32)  # set 0 contains all values
         ends, unread = np.full((release.size, 2), np.nan), np.zeros(release.size, bool)
         texts = release.labels().to_pylist()
         begins = all(reader.begins(text, code) for code, text in enumerate(texts))
@@ -129,7 +134,7 @@ class Cells:
         )
 
     def guessing(self) -> "Cells":
-        """Return the same as who has their facts from elsewhere reads it: an empty cell may be anything."""
+        """Return the cells as read by an adversary with external knowledge: an empty cell may be any value."""
         if self.missing is None:
             return self
         nodes = self.nodes.copy()
@@ -138,12 +143,12 @@ class Cells:
 
     @property
     def numbers(self) -> Floats:
-        """What each released code says as a number: the middle of an interval, NaN where there is none."""
+        """The numeric value of each released code: the midpoint of its interval, NaN without one."""
         return np.asarray((self.low + self.high) / 2)
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """How many values each set holds."""
+        """The number of values in each set."""
         return np.diff(self.starts)
 
     def values_of(self, code: int) -> NDArray[np.uint32]:
@@ -152,7 +157,7 @@ class Cells:
         return self.members[self.starts[node] : self.starts[node + 1]]
 
     def holds(self, released: Codes, values: Codes) -> NDArray[np.bool_]:
-        """Tell for each of some released codes whether it may stand for a value."""
+        """Return whether each released code may stand for the corresponding value."""
         size = self.column.size
         owner = np.repeat(np.arange(len(self.starts) - 1), self.sizes)
         inside = np.unique(owner * size + self.members)
@@ -161,17 +166,17 @@ class Cells:
         return np.asarray(inside[at] == sought)
 
     def sets(self, codes: Codes) -> Sets:
-        """Return the sets that rows with some codes show."""
+        """Return the sets shown by rows with the given released codes."""
         return Sets(self.nodes[codes], self.starts, self.members, self.column.size)
 
     def spread(self, weights: Floats) -> Floats:
-        """Give the values of each set an equal share of its weight."""
+        """Distribute the weight of each set equally over its values; return the weight of each value."""
         owner = np.repeat(np.arange(len(self.sizes)), self.sizes)
         shares = weights / np.maximum(self.sizes, 1)
         return np.bincount(self.members, shares[owner], self.column.size).astype(np.float64)
 
     def shares(self, values: Codes) -> Floats:
-        """Return how frequent what each set holds is among some values."""
+        """Return the share of the given values that each set contains."""
         counts = np.bincount(values, minlength=self.column.size)[: self.column.size]
         sums = np.concatenate([[0], np.cumsum(counts[self.members])])
         return np.asarray((sums[self.starts[1:]] - sums[self.starts[:-1]]) / max(len(values), 1))
@@ -179,7 +184,12 @@ class Cells:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Reader:
-    """Reads texts. ``same``: the original code that is written just so; ``stated``: how to read what others have."""
+    """Interpreter of the texts of a released column.
+
+    ``same``: the original code with the same value as each text, −1 if there is none. ``stated``: the readings with
+    regard to the values of all tables. ``places``: the united code of each original code. ``strange``: the united codes
+    of values that the original does not contain. ``values_only``: whether every text is a value of the original.
+    """
 
     domain: Domain
     meanings: Meanings
@@ -215,16 +225,16 @@ class _Reader:
         )
 
     def begins(self, text: str | None, code: int) -> bool:
-        """Tell whether a text can be read, be it as the beginning of values."""
+        """Return whether a text can be interpreted, if necessary as the prefix of values."""
         telling = bool(text) and bool(text.strip(SUPPRESSED)) if text is not None else False
         if not telling or text is None or self.same[code] >= 0 or self.values_only:
             return True
         return self.meanings.beginning(text) is not None or bool(self.meanings.of(text))
 
     def widest(self, text: str | None, code: int, *, begins: bool) -> TextReading | None:
-        """Return the reading of a text that holds most values: what it surely says; None if there is none.
+        """Return the most conservative reading of a text, which covers most values; None if there is none.
 
-        Where every text of a column is a value of the original, all are just that.
+        If every text of a column is a value of the original, each text stands for this value only.
         """
         exact = int(self.same[code])
         itself = TextReading(np.array([exact], np.uint32), exact=True) if exact >= 0 else None
@@ -239,7 +249,7 @@ class _Reader:
         return max(readings, key=lambda reading: len(reading.codes), default=None)
 
     def values(self, text: str | None, reading: TextReading) -> NDArray[np.uint32]:
-        """Return the values of everybody that a text may stand for, be they in the original or not."""
+        """Return the values of all tables that a text may stand for, whether they occur in the original or not."""
         mine = self.places[reading.codes]
         if reading.exact or not len(self.strange) or text is None:
             return np.sort(mine)
@@ -248,7 +258,7 @@ class _Reader:
         return np.sort(np.concatenate([mine, more]))
 
     def ends(self, reading: TextReading) -> tuple[float, float]:
-        """Return between which numbers a text says that a value is."""
+        """Return the numeric bounds of a reading."""
         if self.domain.positions is None:
             return np.nan, np.nan
         if reading.ends is not None:
@@ -259,13 +269,19 @@ class _Reader:
 
 
 def united(name: str, original: Table, others: Sequence[Table], releases: Sequence[Table]) -> United:
-    """Unite a column of the original, of others, if they have it, and of the releases that have it plain."""
+    """Unite a column of the original, of the other tables, and of the releases that contain values rather than labels.
+
+    Other tables may lack the column.
+    """
     columns = [original[name], *(other[name] if name in other else _empty(original[name]) for other in others)]
     return United.of([*columns, *(release[name] for release in releases if is_plain(name, original, release))])
 
 
 def is_plain(name: str, original: Table, release: Table) -> bool:
-    """Tell whether a released column holds values, and not labels: numbers are numbers still."""
+    """Return whether a released column contains values rather than labels.
+
+    Its kind must be that of the original, and not text; all numeric kinds count as the same.
+    """
     if name not in release or original[name].is_text:
         return False
     both = original[name].kind.numeric and release[name].kind.numeric
@@ -277,7 +293,10 @@ def _empty(column: Column) -> Column:
 
 
 def _is_blanked(name: str, original: Table, release: Table) -> bool:
-    """Tell whether cells were left empty to hide them: there are more empty ones than there were."""
+    """Return whether cells were left empty to suppress them.
+
+    This is assumed if there are more empty cells than in the original, or if their share is clearly larger.
+    """
     before, after = (_missing(table, name) for table in (original, release))
     share = before / max(original.records, 1)
     return after > before or after > (1.5 * share + 0.01) * release.records

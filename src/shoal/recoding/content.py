@@ -77,10 +77,10 @@ class Content:
         return float(cells.shares(self.values[name]) @ shown / max(len(cells.codes), 1))
 
     def matched(self) -> NDArray[np.intp] | None:
-        """Return for each original record a released record that covers it in all columns, −1 if none is left.
+        """Return, for each original record, a released record that covers it in all columns; −1 if none is left.
 
         The match is maximal and prefers the most specific released records; equal released records are interchangeable.
-        None if more than 1 % of the released records cover no original record, as after perturbation.
+        None if more than 1 % of the released records match no original record, as after perturbation.
         """
         rows = self._matched(self.named)
         return (

@@ -1,8 +1,8 @@
-"""Features: the cells of a recoding as numbers, before and after, as an analyst would take them.
+"""Features: the cells of a recoding as numbers, before and after, for statistical analyses.
 
-A cell becomes a number in one way, everywhere. Numbers and dates: the number itself, or the middle of the interval
-that is shown. Categories: an indicator for each; a cell that could be any of m categories counts 1/m for each of them.
-A suppressed cell is missing.
+Cells are converted in the same way everywhere. Numbers and dates: the number itself, or the midpoint of the released
+interval. Categories: one indicator per category; a cell that may be any of m categories counts 1/m for each of them. A
+suppressed cell is missing.
 """
 
 from collections.abc import Sequence
@@ -15,15 +15,16 @@ from numpy.typing import NDArray
 from shoal.recoding.nodes import Fate, Floats, Ints
 from shoal.recoding.recoding import Recoded
 
-CATEGORIES = 30  # the most frequent ones; all others are one
+CATEGORIES = 30  # the most frequent categories; all others share one feature
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Features:
     """One column of numbers per feature, one row per row of the recoding; NaN where a cell is missing.
 
-    ``names``: a number has the name of its column, a category ``column=category``. ``columns``: the column of each
-    feature. ``reference``: the first category of each column that is left, which regressions leave out.
+    ``names``: the name of the column for a number, ``column=category`` for a category. ``columns``: the column of each
+    feature. ``before``, ``after``: the original and the released features. ``reference``: whether a feature is the
+    first category of its column that occurs in the release, which regressions omit.
     """
 
     names: tuple[str, ...]
@@ -34,7 +35,7 @@ class Features:
 
     @classmethod
     def of(cls, columns: Sequence[Recoded]) -> "Features":
-        """Turn columns into numbers."""
+        """Convert columns to features."""
         parts = [numeric(column) or _categories(column) for column in columns]
         return cls(
             tuple(name for part in parts for name in part.names),
@@ -45,12 +46,12 @@ class Features:
         )
 
     def rows(self, rows: NDArray[np.unsignedinteger[Any]]) -> "Features":
-        """Return some rows, or some of them several times."""
+        """Return the features of the given rows, which may be repeated."""
         return replace(self, before=self.before[rows], after=self.after[rows])
 
 
 def shown_codes(recoded: Recoded) -> Ints:
-    """Return the value that each row shows, be it true or not; −1 where it shows a set or nothing."""
+    """Return the value that each row shows, whether true or not; −1 where it shows a set or is suppressed."""
     kept = recoded.nodes.fates[recoded.at] == Fate.KEPT
     places = np.full(recoded.width, -1) if recoded.same is None else recoded.same
     changed = recoded.nodes.fates[recoded.at] == Fate.CHANGED
@@ -58,7 +59,7 @@ def shown_codes(recoded: Recoded) -> Ints:
 
 
 def numeric(recoded: Recoded) -> Features | None:
-    """Return a column of numbers or dates; None if it holds none."""
+    """Return the feature of a column of numbers or dates; None for other columns."""
     places = recoded.domain.positions
     if places is None:
         return None
@@ -67,7 +68,7 @@ def numeric(recoded: Recoded) -> Features | None:
 
 
 def _categories(recoded: Recoded) -> Features:
-    """Make an indicator for each frequent category, the most frequent first, and one for all others."""
+    """Return an indicator for each frequent category, the most frequent first, and one for all others."""
     order = np.argsort(-recoded.original, kind="stable")
     kept, rest = order[:CATEGORIES], order[CATEGORIES:]
     group = np.full(recoded.domain.codes, len(kept), np.int64)
@@ -82,12 +83,12 @@ def _categories(recoded: Recoded) -> Features:
     after[changed] = np.eye(len(names))[group[shown[changed]]]
     reference = np.zeros(len(names), bool)
     left = np.nansum(after, axis=0) > 0
-    reference[int(np.argmax(left))] = True  # the first that is left in the release; the first of all if none is
+    reference[int(np.argmax(left))] = True  # the first that occurs in the release, or the first of all
     return Features(tuple(names), (recoded.name,) * len(names), before, after, reference)
 
 
 def _shares(recoded: Recoded, group: Ints, number: int) -> Floats:
-    """Return for each node how likely each category is; NaN if it says nothing."""
+    """Return the probability of each category for each node; NaN for nodes without information."""
     nodes = recoded.nodes
     shares = np.zeros((len(nodes), number))
     sizes = np.maximum(nodes.sizes, 1)

@@ -1,7 +1,8 @@
 """Matching of released records with original records.
 
-Records are matched by a key or by an identifier column, by content, and last by position. A match that contradicts the
-content of the records is refused.
+Records are matched by a key if one is given. Without one, they are matched by an identifier column, by position or by
+content. Such a match must agree with the content of the records, unless the identifier column is the subject. A match
+by position that was asked for is marked as doubtful if the content contradicts it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,12 +30,13 @@ _SURE = 3  # standard deviations above chance
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Match:
-    """``rows[i]``: the released record of original record i, −1 if there is none; None if records cannot be matched.
+    """Match between original and released records.
 
+    ``rows[i]``: the released record of original record i, −1 if there is none; None if records cannot be matched.
     ``how``: the method, or the reason why records cannot be matched. ``key``: the columns that identify records.
     ``added``: the number of released records without an original. ``drawn``: the sampled records of the original, if
-    the release is known to be a sample. ``recorded``: the match was recorded when the release was made. ``doubtful``:
-    the content of the records contradicts the match that was asked for.
+    the release is known to be a sample. ``recorded``: whether the match was recorded when the release was made.
+    ``doubtful``: whether the content of the records contradicts the requested match.
     """
 
     rows: Ints | None
@@ -55,12 +57,12 @@ class Match:
         key: tuple[str, ...] = (),
         drawn: NDArray[np.integer] | None = None,
     ) -> "Match":
-        """Count the released records without an original."""
+        """Create a match, and count the released records without an original."""
         return cls(rows.astype(np.int64), how, key, release.records - int(np.count_nonzero(rows >= 0)), drawn)
 
     @property
     def sentence(self) -> str:
-        """Return the method, or the reason for the lack of one, as a sentence."""
+        """The method of matching, or the reason why records could not be matched, as a sentence."""
         if self.rows is None:
             reason = f"Records could not be matched: {self.how}."
             return (
@@ -80,9 +82,9 @@ def match(
     hierarchies: Mapping[str, Hierarchy] | None = None,
     in_order: bool = False,
 ) -> Match:
-    """Match records by a key; without one, by an identifier column, by content, or last by position.
+    """Match records by a key; without one, by an identifier column, by position or by content.
 
-    ``hierarchies``: give the values that a released label covers. ``in_order``: match by position.
+    ``hierarchies``: determine the values that a released label covers. ``in_order``: match by position.
 
     >>> import shoal
     >>> before, after = shoal.read({"id": [7, 8, 9], "x": list("abc")}), shoal.read({"id": [9, 7], "x": list("**")})
@@ -132,7 +134,7 @@ def _in_order(original: Table, release: Table) -> Match:
 
 
 def _by_content(content: Content, named: Sequence[Match]) -> Match:
-    """Return the first match that the content of the records supports: by position, identifier, or content."""
+    """Return the first match that the content of the records supports: by position, identifier or content."""
     place = _position(content)
     for candidate in (*place, *named):
         if _fits(content, candidate):
@@ -149,14 +151,14 @@ def _by_content(content: Content, named: Sequence[Match]) -> Match:
 
 
 def _position(content: Content) -> list[Match]:
-    """Return the match by position, if the tables have equally many records."""
+    """Return the match by position, if the tables have the same number of records and no contradicting subjects."""
     original, release = content.original, content.release
     same = original.records == release.records and _same_subjects(original, release)
     return [Match(np.arange(original.records), "by position")] if same else []
 
 
 def _moved(content: Content, named: Sequence[Match], place: Sequence[Match]) -> list[Match]:
-    """Return the matches by identifier that differ from the position and fit the content at least as well."""
+    """Return the matches by identifier that differ from the match by position and fit the content at least as well."""
     if not place:
         return list(named)
     fit = _mean_fit(content, place[0])
@@ -183,16 +185,16 @@ def _fits(content: Content, match: Match) -> bool:
 
 
 def _is_in_order(content: Content, match: Match) -> bool:
-    """Return whether all informative columns fit far better than by chance, so that only few values were changed.
+    """Return whether all informative columns fit far better than by chance, so that few values were changed.
 
-    A match by content is not tried then: with few distinct values, some other order always fits better.
+    A match by content is not attempted then: with few distinct values, some other order always fits better.
     """
     fits, telling = _telling(content, match)
     return bool(telling) and all(fits[name] >= (1 + telling[name]) / 2 for name in telling)
 
 
 def _telling(content: Content, match: Match) -> tuple[dict[str, float], dict[str, float]]:
-    """Return the share of fitting cells of each column, and the share expected by chance of the informative ones."""
+    """Return the share of fitting cells of each column, and the share expected by chance of each informative column."""
     fits = _fit(content, match)
     chance = {name: content.by_chance(name) for name in fits}
     return fits, {name: share for name, share in chance.items() if share <= _TELLING}
@@ -201,8 +203,9 @@ def _telling(content: Content, match: Match) -> tuple[dict[str, float], dict[str
 def _is_credible(content: Content, match: Match) -> bool:
     """Return whether a match is credible although many values were changed.
 
-    It is if most informative columns fit completely. It is not if a column has the same values as before in another
-    order. Otherwise most informative columns must be associated with the original values beyond chance.
+    A match is credible without informative columns, with few records, or if most informative columns fit completely. It
+    is not credible if a column has the same values as before in another order. Otherwise most informative columns must
+    be associated with the original values beyond chance.
     """
     fits, telling = _telling(content, match)
     if not telling or content.release.records < _FEW:
@@ -253,7 +256,11 @@ def _why_not(original: Table, release: Table) -> str:
 
 
 def _naming(original: Table, release: Table) -> list[str]:
-    """Return the identifier columns of both tables: integers or texts, distinct in every record, with no other role."""
+    """Return the identifier columns of both tables.
+
+    These are integers or texts that are distinct in every record and are neither quasi-identifiers nor sensitive. All
+    released values must occur in the original.
+    """
 
     def names_all(table: Table, name: str) -> bool:
         return 0 < table.records == len(table[name].values) == table[name].size
@@ -270,7 +277,7 @@ def _naming(original: Table, release: Table) -> list[str]:
 
 
 def _same_subjects(original: Table, release: Table) -> bool:
-    """Return whether the subjects agree row by row; True if the release has none, or has pseudonyms."""
+    """Return whether the subjects agree row by row; True if the release shows no subjects, or pseudonyms."""
     subject = original.subject
     if subject is None or subject not in release or (same_values(original[subject], release[subject]) < 0).any():
         return True

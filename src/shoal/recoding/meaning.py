@@ -1,7 +1,7 @@
-"""Meaning: which original values a released text may stand for.
+"""Meaning: the original values that a released text may stand for.
 
-A text can often be read in several ways; each reading is a set of codes. Which one is meant is decided by what the
-records were (see :mod:`shoal.recoding.placing`), or else the first one counts.
+Many texts have several readings; each reading is a set of codes. The original values of the records decide between them
+(see :mod:`shoal.recoding.placing`). If these are unknown, the first reading counts.
 """
 
 import re
@@ -32,16 +32,17 @@ _YEARS = re.compile(r"(\d{4})\s*[-–]\s*(\d{4})")
 _SIDE = re.compile(r"(<=?|≤|>=?|≥|before|after)\s*(\d{4})|(\d{4})\+")
 _SET = re.compile(r"\{(.*)\}", re.DOTALL)
 _CROSSED = re.compile(r"([^*]*[\d.-])(x+|X+|#+)")
-_TELLING = re.compile(r"[\d*{]")  # without one of these a text is nothing but a word
+_TELLING = re.compile(r"[\d*{]")  # a text without these characters is a plain word
 _EPOCH = date(1970, 1, 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextReading:
-    """One way to read a text: the codes it stands for, ascending.
+    """One reading of a text: the codes that it stands for, ascending.
 
-    ``exact``: it is the value itself. ``ends``: the interval that it states. ``dash``: only its neighbours tell whether
-    its ends are in it, as in 20-30. ``leaves``, ``level``: of a node of the hierarchy.
+    ``exact``: whether the text is the value itself. ``ends``: the interval that the text states. ``dash``: whether only
+    neighbouring labels determine if the ends are included, as in 20-30. ``leaves``, ``level``: the number of leaves and
+    the level of a node of the hierarchy.
     """
 
     codes: ValueCodes
@@ -54,7 +55,7 @@ class TextReading:
 
 @dataclass(frozen=True, eq=False)
 class Meanings:
-    """Reads texts with regard to one column.
+    """Interpreter of released texts with regard to one column.
 
     >>> import shoal
     >>> meanings = Meanings(Domain.of(shoal.read({"age": [19, 20, 24, 30, 41]})["age"]))
@@ -65,28 +66,34 @@ class Meanings:
     domain: Domain
 
     def of(self, text: str, exact: int = -1) -> list[TextReading]:
-        """Return all readings, also those that hold no value; ``exact``: the code that is written just so."""
+        """Return all readings of a text, including those without values.
+
+        ``exact``: the code with the same value as the text; −1 if there is none.
+        """
         readings = [TextReading(np.array([exact], np.uint32), exact=True)] if exact >= 0 else []
         readings += self._nodes(text)
         readings += self._telling(text)
         return readings
 
     def _telling(self, text: str) -> list[TextReading]:
-        """Read what a text says by itself, and count how many leaves of the hierarchy it could be."""
+        """Return the readings of a text by its notation, each with the number of leaves of the hierarchy it covers."""
         if not _TELLING.search(text):
             return []
         ways = (self._intervals, self._periods, self._masks, self._sets)
         readings = [reading for way in ways for reading in way(text)]
         if self._whole is None:
             return readings
-        every = self._whole._telling(text)  # noqa: SLF001 - the same, for all leaves
-        if len(every) != len(readings):  # read in other ways there: only what the data hold can be counted
+        every = self._whole._telling(text)  # noqa: SLF001 - same class, for all leaves
+        if len(every) != len(readings):  # other readings: only values of the data can be counted
             return readings
         return [replace(reading, leaves=len(all_.codes)) for reading, all_ in zip(readings, every, strict=True)]
 
     @cached_property
     def _whole(self) -> "Meanings | None":
-        """The same for all leaves of the hierarchy, where it knows more than the data hold."""
+        """The interpreter for all leaves of the hierarchy.
+
+        None if the hierarchy contains no values beyond the data, or if the column contains neither numbers nor text.
+        """
         ladder = self.domain.hierarchy
         if ladder is None or self.domain.size <= self.domain.codes:
             return None
@@ -100,22 +107,25 @@ class Meanings:
         return Meanings(Domain.of(Column(self.domain.column.name, kind, pc.unique(labels).sort())))
 
     def beginning(self, text: str) -> TextReading | None:
-        """Read a text as the beginning of values, where these are text: E11 for E11.65."""
+        """Return the reading of a text as the prefix of values in a text column: E11 for E11.65.
+
+        None if no value starts with the text.
+        """
         codes = self._starting(text) if self.domain.column.kind is Kind.TEXT else []
         return TextReading(np.array(codes, np.uint32)) if len(codes) else None
 
     def interval(self, low: float, high: float) -> TextReading:
-        """Return the values between two numbers."""
+        """Return the reading for a closed interval of numbers."""
         return TextReading(self._between(low, high, low_closed=True, high_closed=True), ends=(low, high))
 
     def _starting(self, stem: str) -> Sequence[int]:
-        """Return the codes whose text starts with a stem; texts are in order, so these are neighbours."""
+        """Return the codes whose text starts with a stem. Texts are sorted, so these are consecutive."""
         texts, codes = self._sorted
         return codes[bisect_left(texts, stem) : bisect_left(texts, stem + chr(0x10FFFF))]
 
     @cached_property
     def _sorted(self) -> tuple[list[str], Sequence[int]]:
-        """The texts in their own order, and their codes; values that are text are in that order anyway."""
+        """The texts in lexicographic order, and their codes. The values of text columns are already in this order."""
         if self.domain.column.kind is Kind.TEXT:
             return self.texts, range(len(self.texts))
         codes = sorted(range(len(self.texts)), key=self.texts.__getitem__)
@@ -123,7 +133,7 @@ class Meanings:
 
     @cached_property
     def texts(self) -> list[str]:
-        """The values as people write them: whole numbers without decimals."""
+        """The values in usual notation: whole numbers without decimals."""
         texts = as_text(self.domain.column.values).to_pylist()
         return [text.removesuffix(".0") for text in texts] if self.domain.column.kind is Kind.NUMBER else texts
 
@@ -132,7 +142,7 @@ class Meanings:
         return {text: code for code, text in enumerate(self.texts)}
 
     def _nodes(self, text: str) -> Iterator[TextReading]:
-        """Look the text up on every level of the hierarchy."""
+        """Yield the nodes of the hierarchy with this label, on every level above the values."""
         for level, node in self._labels.get(text, ()):
             ladder = self.domain.hierarchy
             if ladder is not None:
@@ -145,7 +155,7 @@ class Meanings:
         labels: dict[str | None, list[tuple[int, int]]] = {}
         for level, rung in enumerate(self.domain.hierarchy.levels if self.domain.hierarchy is not None else ()):
             if level == 0:
-                continue  # these are values, not sets
+                continue  # single values, not sets
             for node, label in enumerate(rung.labels):
                 labels.setdefault(label, []).append((level, node))
         return labels
@@ -159,7 +169,7 @@ class Meanings:
             yield TextReading(codes, ends=interval(self.domain, text), dash=stated.dash)
 
     def _periods(self, text: str) -> Iterator[TextReading]:
-        """Read dates that were cut, and intervals of years."""
+        """Read truncated dates, and intervals of dates or years."""
         if self.domain.column.kind not in {Kind.DATE, Kind.DATETIME}:
             return
         text = text.strip()
@@ -189,7 +199,7 @@ class Meanings:
             yield self._span(begin + int(day) - 1, begin + int(day))
 
     def _days(self, left: str, first: str, last: str, right: str) -> Iterator[TextReading]:
-        """Read [1950-01-01, 1960-01-01)."""
+        """Read intervals of dates, such as [1950-01-01, 1960-01-01)."""
         try:
             low, high = (float((date.fromisoformat(day) - _EPOCH).days) for day in (first, last))
         except ValueError:
@@ -197,7 +207,7 @@ class Meanings:
         yield self._span(low + (left != "["), high + (right == "]"))
 
     def _side(self, sign: str, year: int) -> TextReading:
-        """Read "before 1950", "> 2019" and the like; whole years are meant."""
+        """Read open-ended periods such as "before 1950" or "> 2019". They refer to whole years."""
         begin, end = _day(year, 1), _day(year + 1, 1)
         if sign in {"<", "before"}:
             return self._span(-np.inf, begin)
@@ -212,24 +222,24 @@ class Meanings:
         return TextReading(codes, ends=(max(begin, least), min(last, most)))
 
     def _between(self, low: float, high: float, low_closed: bool, high_closed: bool) -> ValueCodes:
-        """Return the codes of an interval; values ascend, so these are neighbours."""
+        """Return the codes of an interval. Values are ascending, so these are consecutive."""
         start = np.searchsorted(self._places, low, "left" if low_closed else "right")
         end = np.searchsorted(self._places, high, "right" if high_closed else "left")
         return np.arange(self._first + start, self._first + max(start, end), dtype=np.uint32)
 
     @cached_property
     def _places(self) -> Floats:
-        """The values on their scale, without what is beyond it."""
+        """The positions of the values on their scale, without values that have none, such as infinite numbers."""
         return np.zeros(0) if self.domain.positions is None else self.domain.positions[~np.isnan(self.domain.positions)]
 
     @cached_property
     def _first(self) -> int:
-        """The code of the first value on the scale: below it there may be minus infinity."""
+        """The code of the first value on the scale. It is not 0 if the values include minus infinity."""
         places = self.domain.positions
         return 0 if places is None or not len(self._places) else int(np.flatnonzero(~np.isnan(places))[0])
 
     def _masks(self, text: str) -> Iterator[TextReading]:
-        """Read * as one character each; then, at the end of a text, as any characters. 35xx is read as 35**."""
+        """Read each * as one character; at the end of a text, also as any characters. 35xx is read as 35**."""
         if match := _CROSSED.fullmatch(text):
             text = match[1] + SUPPRESSED * len(match[2])
         if SUPPRESSED not in text or not text.strip(SUPPRESSED):
@@ -243,7 +253,7 @@ class Meanings:
             yield TextReading(np.array(sorted(codes), np.uint32))
 
     def _sets(self, text: str) -> Iterator[TextReading]:
-        """Read {a, b}: the values that it names, as far as the data hold them."""
+        """Read sets such as {a, b}: the named values that occur in the data."""
         match = _SET.fullmatch(text.strip())
         if match is None:
             return
@@ -257,7 +267,7 @@ class Meanings:
 
 
 def _day(year: int, month: int) -> float:
-    """Return the first day of a month, counted from 1970; years may be beyond what dates can be."""
+    """Return the first day of a month in days since 1970; infinite for years that dates cannot represent."""
     if not 1 <= year <= 9999:
         return np.inf if year > 9999 else -np.inf
     return float((date(year, month, 1) - _EPOCH).days)

@@ -1,4 +1,4 @@
-"""Nodes: the sets of original values that the cells of a released column stand for."""
+"""Nodes: the sets of original values that released cells stand for."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -22,10 +22,11 @@ Ints = NDArray[np.int64]
 
 
 class Fate(IntEnum):
-    """What became of a cell.
+    """Outcome of a cell.
 
-    ``KEPT``: it shows its value. ``COARSER``: it shows a set that its value is in. ``SUPPRESSED``: it shows nothing.
-    ``CHANGED``: it shows something else, so that nothing true is left; measures of loss count it like suppressed.
+    ``KEPT``: the cell shows its value. ``COARSER``: it shows a set that contains its value. ``SUPPRESSED``: it is
+    suppressed. ``CHANGED``: it shows another value, or a set without its value, and contains no true information.
+    Measures of information loss count it as suppressed.
     """
 
     KEPT = 0
@@ -36,10 +37,10 @@ class Fate(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class Domain:
-    """What the values of a column could be, against which sets of them are measured.
+    """Domain of a column: the possible values, relative to which the size of sets is measured.
 
-    ``leaves[code]``: the leaf of each code, and ``size`` how many leaves there are; more than codes where a hierarchy
-    knows values that the data do not hold.
+    ``leaves[code]``: the leaf of each code. ``size``: the number of leaves. It exceeds the number of codes if the
+    hierarchy contains values that do not occur in the data.
     """
 
     column: Column
@@ -49,51 +50,52 @@ class Domain:
 
     @classmethod
     def of(cls, column: Column, hierarchy: Hierarchy | None = None) -> "Domain":
-        """Take the leaves of the hierarchy or, without one, the values of the column."""
+        """Return the domain given by the leaves of the hierarchy or, without one, by the values of the column."""
         leaves = np.arange(column.size, dtype=np.uint32) if hierarchy is None else hierarchy.leaves
         size = column.size if hierarchy is None else len(hierarchy.levels[0].nodes)
         return cls(column, hierarchy, leaves, size)
 
     @cached_property
     def positions(self) -> Floats | None:
-        """Where each code lies on the scale of numbers or days; NaN for missing ones."""
+        """The position of each code on the scale of numbers or days; NaN for missing values, None without a scale."""
         return scale(self.column)
 
     @property
     def codes(self) -> int:
-        """How many codes the column has."""
+        """The number of codes of the column."""
         return self.column.size
 
     @cached_property
     def hidden(self) -> NDArray[np.bool_]:
-        """Which codes are suppressed on every level of the hierarchy, and must never be shown."""
+        """Whether each code is suppressed on every level of the hierarchy, and must never be shown."""
         labels = [None] * self.codes if self.hierarchy is None else self.hierarchy.labels(0).to_pylist()
         return np.array([label == SUPPRESSED for label in labels], bool)
 
     @property
     def shares(self) -> Floats:
-        """The share that each code has of its leaf: less than 1 where several codes are one leaf."""
+        """The share of each code in its leaf: less than 1 where several codes share a leaf."""
         shares: Floats = 1 / np.bincount(self.leaves, minlength=self.size)[self.leaves]
         return shares
 
     @property
     def height(self) -> int | None:
-        """The number of the hierarchy's last level."""
+        """The highest level of the hierarchy; None without a hierarchy."""
         return None if self.hierarchy is None else self.hierarchy.height
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The smallest and the largest value; NaN where there is no scale."""
+        """The smallest and the largest value; NaN without a scale."""
         known = np.zeros(0) if self.positions is None else self.positions[~np.isnan(self.positions)]
         return (float(known.min()), float(known.max())) if len(known) else (np.nan, np.nan)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """A set of codes, ascending, and how it is written.
+    """A set of codes, ascending, with its label.
 
-    ``leaves``: how many values it could stand for; counted from its codes if not given. ``ends``: the interval that it
-    states; that of its values if not given. ``level``: of the hierarchy, if it is one of its nodes.
+    ``leaves``: the number of values that the set may stand for; counted from its codes by default. ``ends``: the
+    interval that the label states; that of the values by default. ``level``: the level in the hierarchy, if the set is
+    one of its nodes.
     """
 
     label: str | None
@@ -105,7 +107,7 @@ class Node:
 
     @classmethod
     def everything(cls, domain: Domain, fate: Fate = Fate.SUPPRESSED, number: float | None = None) -> "Node":
-        """Return the set of all values: what a cell stands for that shows nothing, or an untrue number."""
+        """Return the set of all values, for a cell that is suppressed or shows an untrue number."""
         ends = None if number is None else (number, number)
         every = np.arange(domain.codes, dtype=np.uint32)
         return cls(SUPPRESSED, fate, every, domain.size, ends, domain.height)
@@ -115,15 +117,18 @@ class Node:
 class Nodes(ABC):
     """Sets of codes: set i is ``codes[starts[i] : starts[i + 1]]``, ascending.
 
-    The first ones are the single codes, as they are. ``low``, ``high``: the interval that a set states, NaN where there
-    is no scale. What nobody asks for is not measured.
+    The first sets are the single codes. ``low``, ``high``: the interval that a set states; NaN without a scale.
+    Properties are computed on demand.
     """
 
     domain: Domain
 
     @staticmethod
     def of(domain: Domain, more: Sequence[Node]) -> "Nodes":
-        """Put sets of several codes after the single ones; what they do not say about themselves is measured."""
+        """Return the single codes followed by further sets.
+
+        Properties that a set does not state are computed from its codes.
+        """
         return _Listed(domain, more)
 
     @property
@@ -133,28 +138,28 @@ class Nodes(ABC):
 
     @cached_property
     def labels(self) -> tuple[str | None, ...]:
-        """How the sets after the single codes are written."""
+        """The labels of the sets after the single codes."""
         return tuple(node.label for node in self.more)
 
     @cached_property
     def fates(self) -> NDArray[np.uint8]:
-        """What became of cells that show each set."""
+        """The outcome of cells that show each set."""
         return self._after(np.zeros(self.domain.codes, np.uint8), [node.fate for node in self.more])
 
     @cached_property
     def starts(self) -> Ints:
-        """Where the codes of each set begin."""
+        """The position in ``codes`` at which each set begins."""
         lengths = self._after(np.ones(self.domain.codes, np.int64), [len(node.codes) for node in self.more])
         return np.concatenate([[0], np.cumsum(lengths)])
 
     @cached_property
     def codes(self) -> NDArray[np.uint32]:
-        """The codes of all sets, one set after another."""
+        """The concatenated codes of all sets."""
         return np.concatenate([np.arange(self.domain.codes, dtype=np.uint32), *(node.codes for node in self.more)])
 
     @cached_property
     def leaves(self) -> Ints:
-        """How many values each set could stand for."""
+        """The number of values that each set may stand for."""
         stated = self._stated([node.leaves for node in self.more])
         if len(np.unique(self.domain.leaves)) == self.domain.codes:  # every code is a leaf of its own
             return np.where(stated < 0, self.sizes, stated)
@@ -163,13 +168,16 @@ class Nodes(ABC):
 
     @cached_property
     def levels(self) -> Ints:
-        """The level of each set in the hierarchy; −1 without one."""
+        """The level of each set in the hierarchy; −1 without a hierarchy.
+
+        A set that is no node of the hierarchy has the lowest level on which one node covers it.
+        """
         hierarchy = self.domain.hierarchy
         if hierarchy is None:
             return np.full(len(self), -1, np.int64)
         lowest = np.zeros(len(self), np.int64)
         occurring = np.flatnonzero(self.sizes)
-        for level in range(hierarchy.height):  # of a set that the hierarchy does not have, the lowest where it is one
+        for level in range(hierarchy.height):  # other sets: the lowest level on which one node covers them
             nodes = hierarchy.nodes(level)[self.codes]
             ends = (extreme.reduceat(nodes, self.starts[occurring]) for extreme in (np.minimum, np.maximum))
             lowest[occurring[np.not_equal(*ends)]] = level + 1
@@ -177,7 +185,7 @@ class Nodes(ABC):
         return np.where(stated < 0, lowest, stated)
 
     def _stated(self, more: Sequence[int | None]) -> Ints:
-        """Return what sets say about themselves, −1 where they say nothing."""
+        """Return the stated property of each set; −1 where none is stated."""
         return self._after(np.full(self.domain.codes, -1, np.int64), [-1 if node is None else node for node in more])
 
     @staticmethod
@@ -186,22 +194,23 @@ class Nodes(ABC):
 
     @classmethod
     def on_level(cls, domain: Domain, hierarchy: Hierarchy, level: int) -> tuple["Nodes", Ints]:
-        """Return the nodes of a hierarchy's level and which of them each code is in; the last one is everything."""
+        """Return the nodes of a level of a hierarchy, and the node of each code. The last node contains all values."""
         nodes, (of_number,) = cls.by_number(domain, hierarchy, [level])
         return nodes, _of_code(hierarchy, level, of_number)
 
     @classmethod
     def on_levels(cls, domain: Domain, hierarchy: Hierarchy) -> tuple["Nodes", Ints]:
-        """Return the nodes of all levels, and for each level which of them each code is in; the last is everything."""
+        """Return the nodes of all levels, and the node of each code per level. The last node contains all values."""
         levels = range(hierarchy.height + 1)
         nodes, numbers = cls.by_number(domain, hierarchy, levels)
         return nodes, np.stack([_of_code(hierarchy, level, numbers[level]) for level in levels])
 
     @staticmethod
     def by_number(domain: Domain, hierarchy: Hierarchy, levels: Sequence[int]) -> tuple["Nodes", list[Ints]]:
-        """Return the nodes of some levels, and for each level where those are that the hierarchy numbers.
+        """Return the nodes of some levels and, for each level, the position of each node that the hierarchy numbers.
 
-        On the lowest level, where each code is a node of its own: −1 for leaves that no code has.
+        On the lowest level, each code is a node of its own; the position is −1 for leaves without a code. A suppressed
+        node has the position of the last node, which contains all values.
         """
         nodes, numbers, begin = _OnLevels(domain, hierarchy, levels), list[Ints](), domain.codes
         for level in levels:
@@ -222,7 +231,7 @@ class Nodes(ABC):
 
     @property
     def sizes(self) -> Ints:
-        """How many codes each set has."""
+        """The number of codes in each set."""
         return np.diff(self.starts)
 
     @cached_property
@@ -233,26 +242,26 @@ class Nodes(ABC):
 
     @property
     def low(self) -> Floats:
-        """Where the interval of each set begins."""
+        """The lower bound of the interval of each set."""
         return self._ends[:, 0]
 
     @property
     def high(self) -> Floats:
-        """Where the interval of each set ends."""
+        """The upper bound of the interval of each set."""
         return self._ends[:, 1]
 
     @property
     def midpoints(self) -> Floats:
-        """The number in the middle of each interval."""
+        """The midpoint of the interval of each set."""
         return (self.low + self.high) / 2
 
     @property
     def lost(self) -> NDArray[np.bool_]:
-        """Which nodes say nothing true."""
+        """Whether each node contains no true information: suppressed or changed."""
         return self.fates >= Fate.SUPPRESSED
 
     def holding(self, nodes: Ints, codes: NDArray[np.unsignedinteger[Any]]) -> NDArray[np.bool_]:
-        """Tell for each of some nodes whether a code is in it."""
+        """Return whether each of the given nodes contains the corresponding code."""
         size = self.domain.codes
         inside = np.repeat(np.arange(len(self)), self.sizes) * size + self.codes
         return np.isin(nodes.astype(np.int64) * size + codes, inside)
@@ -264,7 +273,7 @@ class Nodes(ABC):
 
 @dataclass(frozen=True, eq=False)
 class _Listed(Nodes):
-    """Sets that are stated one by one."""
+    """Sets that are given one by one."""
 
     stated: Sequence[Node] = field(repr=False)
 
@@ -275,7 +284,7 @@ class _Listed(Nodes):
 
 @dataclass(frozen=True, eq=False)
 class _OnLevels(Nodes):
-    """The nodes of some levels of a hierarchy, and everything: what it tells of them need not be measured."""
+    """The nodes of some levels of a hierarchy, and the set of all values. The hierarchy gives their properties."""
 
     hierarchy: Hierarchy
     chosen: Sequence[int]
@@ -287,7 +296,7 @@ class _OnLevels(Nodes):
 
     @property
     def _above(self) -> list[int]:
-        """The levels above that of the single codes."""
+        """The chosen levels without the lowest one."""
         return [level for level in self.chosen if level]
 
     def __len__(self) -> int:
@@ -295,14 +304,14 @@ class _OnLevels(Nodes):
 
     @cached_property
     def fates(self) -> NDArray[np.uint8]:
-        """What became of cells that show each set."""
+        """The outcome of cells that show each set."""
         single = self.domain.codes
         fates = np.array([Fate.KEPT, Fate.COARSER, Fate.SUPPRESSED], np.uint8)
         return np.repeat(fates, [single, len(self) - single - 1, 1])
 
     @cached_property
     def leaves(self) -> Ints:
-        """How many values each set could stand for."""
+        """The number of values that each set may stand for."""
         above = [self.hierarchy.levels[level].leaf_counts() for level in self._above]
         return np.concatenate([np.ones(self.domain.codes, np.int64), *above, [self.domain.size]])
 
@@ -314,7 +323,7 @@ def _leaves(domain: Domain, node: Node) -> int:
 
 
 def _ends(domain: Domain, node: Node) -> tuple[float, float]:
-    """Return the interval that a node states; where it states none, the smallest and the largest of its values."""
+    """Return the interval that a node states; otherwise the smallest and the largest of its values."""
     stated = None if node.level is None else interval(domain, node.label)
     if node.ends is not None or stated is not None:
         return node.ends or stated or (np.nan, np.nan)
@@ -324,7 +333,7 @@ def _ends(domain: Domain, node: Node) -> tuple[float, float]:
 
 
 def interval(domain: Domain, label: str | None) -> tuple[float, float] | None:
-    """Return the least and the greatest number of the interval that a label states; where it has no end, the data's.
+    """Return the bounds of the interval that a label states; an open end is replaced by that of the data.
 
     >>> import shoal
     >>> domain = Domain.of(shoal.read({"age": [3, 25, 97]})["age"])
@@ -337,14 +346,14 @@ def interval(domain: Domain, label: str | None) -> tuple[float, float] | None:
     least, most = domain.ends
     low = least if stated.low is None else float(stated.low)
     high = most if stated.high is None else float(stated.high)
-    if domain.column.kind is Kind.INTEGER:  # among whole numbers [20, 30) ends with 29
+    if domain.column.kind is Kind.INTEGER:  # among integers, [20, 30) ends at 29
         low = low if stated.low_closed else float(np.floor(low) + 1)
         high = high if stated.high_closed else float(np.ceil(high) - 1)
     return (low, high) if low <= high else (high, low)
 
 
 def _nodes_on(hierarchy: Hierarchy, level: int) -> list[Node]:
-    """Return the nodes of a level that is not the lowest."""
+    """Return the nodes of a level other than the lowest."""
     of_code, nodes = hierarchy.nodes(level), hierarchy.levels[level]
     order = np.argsort(of_code, kind="stable").astype(np.uint32)
     cuts = np.searchsorted(of_code[order], np.arange(len(nodes) + 1)).tolist()
@@ -355,6 +364,6 @@ def _nodes_on(hierarchy: Hierarchy, level: int) -> list[Node]:
 
 
 def _of_code(hierarchy: Hierarchy, level: int, of_number: Ints) -> Ints:
-    """Return the set of each code on a level; on the lowest it is one of its own, unless that is hidden."""
+    """Return the set of each code on a level. On the lowest, each code is a set of its own, unless it is hidden."""
     nodes, codes = of_number[hierarchy.nodes(level)], len(hierarchy.leaves)
     return np.where(nodes < codes, np.arange(codes), nodes) if level == 0 else nodes

@@ -1,8 +1,8 @@
-"""Numbers that stand for others: means, rounded values, dates moved to the first of the month.
+"""Numbers that represent other values: means, rounded values, dates set to the first of the month.
 
-A number in a cell that is not the value of its record may be true all the same, if the whole column was treated in one
-way. So this is decided column by column: of noise, which hits the mean of its records here and there, some number is
-always too far out.
+A number that differs from the original value of its record may still be true, if the whole column was treated in the
+same way. This is therefore decided for whole columns. Noise may hit the mean of some records by chance, but some number
+is always too far from it.
 """
 
 from collections.abc import Sequence
@@ -16,14 +16,15 @@ from shoal.hierarchy.spread import Ends
 from shoal.recoding.nodes import Domain, Floats, Ints
 from shoal.table.kind import Kind
 
-_TINY = 1e-9  # of a unit: what is lost in floating point
+_TINY = 1e-9  # tolerance for floating-point errors, as a share of the unit
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShownNumbers:
-    """Pairs of a value and a number that it became: ``counts[i]`` records with the place ``was[i]`` show ``texts[i]``.
+    """Pairs of an original value and a released number.
 
-    ``numbers[text]``: texts as numbers. ``exact[i]``: whether a pair shows just its value.
+    ``counts[i]`` records with the original value ``was[i]``, as its position on the scale, show ``texts[i]``.
+    ``numbers[text]``: the texts as numbers. ``exact[i]``: whether a pair shows its original value.
     """
 
     was: Floats
@@ -36,27 +37,27 @@ class ShownNumbers:
     def of(  # noqa: PLR0913, PLR0917 - the fields
         cls, domain: Domain, codes: Ints, texts: Ints, counts: Ints, numbers: Floats, exact: Ints
     ) -> "ShownNumbers":
-        """Take the pairs that show numbers."""
+        """Select the pairs that show numbers."""
         places = np.full(domain.codes, np.nan) if domain.positions is None else domain.positions
         usable = ~np.isnan(numbers[texts]) & ~np.isnan(places[codes])
         return cls(places[codes[usable]], texts[usable], counts[usable], numbers, (exact[texts] == codes)[usable])
 
     @property
     def steady(self) -> bool:
-        """Whether equal values always became the same number."""
+        """Whether equal values are always shown as the same number."""
         return len(np.unique(self.was)) == len(np.unique(np.stack([self.was, self.numbers[self.texts]]), axis=1).T)
 
 
-MOST = 0.5  # of the numbers must be means, where they are written more exactly than the values
-FEWER = 0.7  # numbers than values there must be, where they are not
-FITTING = 0.95  # of the records must be rounded alike
+MOST = 0.5  # share of numbers that must be means, if they have more decimals than the values
+FEWER = 0.7  # maximum ratio of numbers to values, if they have no more decimals
+FITTING = 0.95  # share of records that must follow the same rounding
 
 
 def averaged(shown: ShownNumbers, written: Sequence[str], own: int) -> bool:
-    """Tell whether numbers are the means of what their records had; or their medians, or the middles of their range.
+    """Return whether the numbers are the means, medians or mid-ranges of the original values of their records.
 
-    ``own``: the decimals of the original. Numbers that have no more may hit the mean by chance: swapped values, noise.
-    Then there must be fewer of them than of values, and all must hit.
+    ``own``: the number of decimals of the original. Numbers without additional decimals may equal a mean by chance, for
+    example after swapping or noise. They must then be fewer than the values, and all must fit.
 
     >>> import numpy as np
     >>> was, texts = np.array([1.0, 1.0, 5.0, 9.0]), np.array([0, 0, 0, 1])
@@ -73,16 +74,19 @@ def averaged(shown: ShownNumbers, written: Sequence[str], own: int) -> bool:
     numbers = shown.numbers[texts]
     near = 0.5 * 10.0**-decimals + 1e-12 * np.abs(numbers)
     mean, median, middle = _middles(shown, at, len(texts))
-    ways = (mean, middle, *([median] if shown.steady else []))  # most records of a value keep the median where it is
+    ways = (mean, middle, *([median] if shown.steady else []))  # after noise, unchanged records fix the median
     hits = [np.abs(way - numbers) <= near for way in ways]
-    if decimals.max() > own:  # nothing but a mean is hit so exactly; suppression may have moved some
+    if decimals.max() > own:  # no chance hits are that exact; suppression may have shifted some means
         return any(hit[several].mean() >= MOST for hit in hits)
     fewer = len(texts) <= FEWER * len(np.unique(shown.was))
     return fewer and any(hit[sought].all() for hit in hits)
 
 
 def cut_off(shown: ShownNumbers) -> bool:
-    """Tell whether nothing but the smallest and the largest number has taken in others: 85 for 85 and more."""
+    """Return whether the column is top or bottom coded: 85 for 85 and more.
+
+    Only the smallest and the largest number may represent other values, which are beyond them.
+    """
     numbers = shown.numbers[shown.texts]
     if not len(numbers) or not shown.steady:
         return False
@@ -91,12 +95,12 @@ def cut_off(shown: ShownNumbers) -> bool:
     if low == high and not (shown.was <= low).all():
         bottom = np.zeros(len(bottom), bool)
     beyond = (top & (shown.was > high)) | (bottom & (shown.was < low))
-    own = np.isin(shown.texts, shown.texts[shown.exact])  # some record had just this number
+    own = np.isin(shown.texts, shown.texts[shown.exact])  # the number is the original value of some record
     return bool(beyond.any() and (shown.exact | (beyond & own)).all())
 
 
 def _middles(shown: ShownNumbers, at: Ints, number: int) -> tuple[Floats, Floats, Floats]:
-    """Return the mean, the median and the middle of the range of the values of each text."""
+    """Return the mean, the median and the mid-range of the values of each text."""
     whole = np.bincount(at, shown.counts, number)
     mean = np.bincount(at, shown.counts * shown.was, number) / whole
     order = np.lexsort((shown.was, at))
@@ -111,36 +115,38 @@ def _middles(shown: ShownNumbers, at: Ints, number: int) -> tuple[Floats, Floats
 
 @dataclass(frozen=True, slots=True)
 class Rounding:
-    """Numbers are multiples of ``unit``; each stands for what is from ``below`` to ``above`` units away."""
+    """Rounding to multiples of ``unit``: a number represents values from ``below`` to ``above`` units away from it."""
 
     unit: float
     below: float
     above: float
 
     def ends(self, number: float) -> Ends:
-        """Return the interval that is rounded to a number."""
+        """Return the interval of values that are rounded to a number."""
         return number + (self.below - _TINY) * self.unit, number + (self.above + _TINY) * self.unit
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """One day of a month stands for all of it, or one of a year: ``unit`` is M or Y."""
+    """Truncation of dates: one day represents its whole month or year. ``unit`` is M or Y."""
 
     unit: str
 
     def ends(self, number: float) -> Ends:
-        """Return the first and the last moment of the period that a day is in."""
+        """Return the first and the last moment of the period that contains a day."""
         begin = np.datetime64(int(np.floor(number)), "D").astype(f"datetime64[{self.unit}]")
         first, after = (float((begin + step).astype("datetime64[D]").astype(np.int64)) for step in (0, 1))
         return first, after - _TINY
 
 
-# To the nearest, down, up; whether the ends belong to it.
+# Rounding to the nearest, down, up: lower and upper bound in units, and whether each is included.
 _WAYS = ((-0.5, 0.5, True, True), (0.0, 1.0, True, False), (-1.0, 0.0, False, True))
 
 
 def rounded(domain: Domain, shown: ShownNumbers, written: Sequence[str]) -> Rounding | Period | None:
-    """Find out whether all numbers are rounded in one way: to something coarser than the original's own unit.
+    """Return the common rounding of the numbers to a unit larger than that of the original; None if there is none.
+
+    At least the share ``FITTING`` of the records must follow a rounding. Dates must all follow a period.
 
     >>> import numpy as np
     >>> import shoal
@@ -182,7 +188,10 @@ def _period(domain: Domain, was: Floats, shown: Floats) -> Period | None:
 
 
 def _unit(numbers: Floats, written: Sequence[str]) -> float | None:
-    """Return the largest number that all are multiples of; None if there is none to speak of."""
+    """Return the largest number of which all are multiples.
+
+    None for fewer than two different numbers, more than six decimals, or numbers too large for exact arithmetic.
+    """
     different = np.unique(numbers)
     decimals = max((len(text.partition(".")[2].rstrip("0")) for text in written), default=0)
     if len(different) < 2 or decimals > 6 or np.abs(different).max() * 10.0**decimals > 2**53:

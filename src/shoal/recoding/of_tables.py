@@ -1,4 +1,4 @@
-"""The recoding of two tables: an original and what has become of it, by whomever."""
+"""Recoding of two tables: an original, and a release of it from any source."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,13 +23,13 @@ from shoal.table.table import Table
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Related:
-    """A recoding, and what is to be said about texts that could not be placed, or not as they are written."""
+    """A recoding, with remarks on texts that could not be interpreted, or not as they are written."""
 
     recoding: Recoding
     remarks: tuple[Remark, ...]
 
 
-def relate(  # noqa: PLR0913, PLR0917 - the two tables, and how they belong together
+def relate(  # noqa: PLR0913, PLR0917 - two tables and their match
     original: Table,
     release: Table,
     columns: Sequence[str],
@@ -37,7 +37,7 @@ def relate(  # noqa: PLR0913, PLR0917 - the two tables, and how they belong toge
     match: Match,
     hierarchies: Mapping[str, Hierarchy],
 ) -> Related:
-    """Find out what has become of every record.
+    """Return the recoding of every original record.
 
     >>> import shoal
     >>> from shoal.recoding.matching import match
@@ -67,20 +67,23 @@ def relate(  # noqa: PLR0913, PLR0917 - the two tables, and how they belong toge
 
 
 def whole(columns: Sequence[Recoded], quasi: Sequence[str], counts: Ints) -> Recoding:
-    """Put columns together, and find out which rows are suppressed."""
+    """Combine columns into a recoding, and determine the suppressed rows."""
     recoded = {column.name: column for column in columns}
     return Recoding(tuple(columns), tuple(quasi), counts, _suppressed([recoded[name] for name in quasi]))
 
 
 def released(release: Table, name: str) -> Column:
-    """Return a column of the release; one that is not there shows nothing."""
+    """Return a column of the release; an empty column if the release does not contain it."""
     return release[name] if name in release else Column(name, Kind.TEXT, pa.array([], pa.string()))
 
 
 def _rows(
     original: Table, release: Table, columns: Sequence[str], match: Match
 ) -> tuple[list[Codes] | None, list[Codes], NDArray[np.int64], NDArray[np.uint32] | None]:
-    """Return the distinct rows: what they were, what they show, how many records each stands for, and which."""
+    """Return the distinct rows: original codes, released codes, number of records, and the row of each record.
+
+    Without a match, the original codes and the rows of records are None.
+    """
     widths = [released(release, name).size + 1 for name in columns]
     if match.rows is None:
         there = [name for name in columns if name in release]
@@ -98,20 +101,23 @@ def _rows(
 
 
 def _taken(release: Table, name: str, rows: NDArray[np.int64], width: int) -> Codes:
-    """Return the released code of each original record; the last one where it is not released."""
+    """Return the released code of each original record; the last code for records that are not released."""
     if name not in release:
         return np.zeros(len(rows), np.uint8)
-    taken: Codes = _with_last(release.codes(name), width)[rows]  # −1 is the last one
+    taken: Codes = _with_last(release.codes(name), width)[rows]  # −1 selects the last code
     return taken
 
 
 def _with_last(codes: Codes, width: int) -> Codes:
-    """Put the number for records that are not released after the others."""
+    """Append the code for records that are not released."""
     return np.append(codes, width - 1).astype(narrowest(width))
 
 
 def _suppressed(quasi: Sequence[Recoded]) -> NDArray[np.bool_]:
-    """Tell which rows are not released or show nothing; where no row shows anything, all is generalised, not lost."""
+    """Return whether each row is not released or suppressed in all quasi-identifiers.
+
+    If all rows are blank, the columns were generalised to the highest level, and only rows not released are suppressed.
+    """
     gone: NDArray[np.bool_] = np.all([column.shown == column.width - 1 for column in quasi], axis=0)
     blank: NDArray[np.bool_] = np.all([column.nodes.fates[column.at] == Fate.SUPPRESSED for column in quasi], axis=0)
     return gone if blank.all() and not gone.all() else gone | blank

@@ -1,8 +1,8 @@
-"""Placing: the set that every released cell stands for, found out from its text and from what its records were.
+"""Placing: the set of values for every released cell, determined from its text and the original values of its records.
 
-Of several readings of a text the narrowest counts that holds every value its records had. A text that cannot be read
-stands for just these values. A cell that shows another value than it had, or a set without it, is changed: nothing true
-is left. All of this is reported.
+The narrowest reading of a text that contains all original values of its records counts. A text that cannot be
+interpreted stands for exactly these values. A cell that shows another value, or a set without its value, is changed: it
+contains no true information. All these cases are reported.
 """
 
 from collections.abc import Sequence
@@ -30,14 +30,15 @@ MERGED = "values that represent several original values"
 WIDENED = "intervals or sets that do not contain all values of their records; they were extended"
 AVERAGED = "means, medians or midpoints of the original values"
 ROUNDED = "rounded values"
-_LISTED = {UNREAD, UNKNOWN, WIDENED}  # others may be values, of which nothing is to be seen
+_LISTED = {UNREAD, UNKNOWN, WIDENED}  # texts of other remarks may be original values, which must not be disclosed
 
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """Something about the texts of a released column that its owner should know.
+    """A remark for the owner on the texts of a released column.
 
-    ``records``: how many are concerned. ``texts``: which ones, where they are no values; ``counts``: records of each.
+    ``says``: the description. ``records``: the number of records concerned. ``texts``: the texts concerned, unless they
+    may be original values. ``counts``: the number of records with each of these texts.
     """
 
     column: str
@@ -49,19 +50,20 @@ class Remark:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Placed:
-    """A column with its cells placed, and what is to be said about it."""
+    """A column with its interpreted cells, and the remarks on it."""
 
     recoded: Recoded
     remarks: tuple[Remark, ...]
 
 
-def place(  # noqa: PLR0913, PLR0917 - what a column was and is
+def place(  # noqa: PLR0913, PLR0917 - the column before and after
     domain: Domain, release: Column, codes: Codes | None, shown: Codes, counts: Ints, original: Ints
 ) -> Placed:
-    """Place the cells of a column.
+    """Determine the set of values for each cell of a column.
 
-    ``codes``: what each row was; None if that is not known. ``shown``: what it is now; one number more than the release
-    has codes stands for records that are not released. ``original``: how many records have each code.
+    ``codes``: the original code of each row; None if unknown. ``shown``: the released code of each row; the number of
+    codes of the release stands for records that are not released. ``counts``: the number of records of each row.
+    ``original``: the number of records with each original code.
     """
     placer = _Placer(domain, release)
     rows = placer.by_text(shown, counts) if codes is None else placer.by_records(codes, shown, counts)
@@ -83,23 +85,26 @@ def place(  # noqa: PLR0913, PLR0917 - what a column was and is
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Seen:
-    """What the records with one text were: their codes, ascending, and how many of each."""
+    """The original codes of the records with one text, ascending, and the number of records with each code."""
 
     text: int
     codes: NDArray[np.uint32]
     counts: Ints
 
     def inside(self, codes: NDArray[np.uint32]) -> NDArray[np.bool_]:
-        """Tell which of the codes are in a set."""
+        """Return whether each original code is in a set."""
         if not len(codes):
             return np.zeros(len(self.codes), bool)
-        if codes[-1] - codes[0] + 1 == len(codes):  # neighbours
+        if codes[-1] - codes[0] + 1 == len(codes):  # consecutive codes
             return np.asarray((self.codes >= codes[0]) & (self.codes <= codes[-1]), bool)
         return np.isin(self.codes, codes, kind="sort")
 
 
 class _Placer:
-    """Collects the nodes of one column, after those of the single codes: nothing shown, nothing true, and sets."""
+    """Collector of the nodes of one column.
+
+    After the single codes come the nodes for suppressed cells, for changed cells, and for sets.
+    """
 
     def __init__(self, domain: Domain, release: Column) -> None:
         self._domain = domain
@@ -116,7 +121,7 @@ class _Placer:
         self.nodes = [Node.everything(domain), Node.everything(domain, Fate.CHANGED)]
 
     def by_records(self, codes: Codes, shown: Codes, counts: Ints) -> Ints:
-        """Return the node of each row, knowing what it was."""
+        """Return the node of each row, given its original code."""
         pairs = group(codes.astype(np.uint64) * np.uint64(self._width) + shown, self._domain.codes * self._width)
         was, text = codes[pairs.first].astype(np.int64), shown[pairs.first].astype(np.int64)
         number = summed(pairs.ids, counts, len(pairs))
@@ -129,7 +134,7 @@ class _Placer:
         return at[pairs.ids]
 
     def by_text(self, shown: Codes, counts: Ints) -> Ints:
-        """Return the node of each row, from its text alone: the first reading counts."""
+        """Return the node of each row from its text alone: the first reading counts."""
         at = self.same.copy()
         at[(at < 0) & self._blank()] = self._suppressed
         records = summed(shown, counts, self._width)
@@ -143,11 +148,11 @@ class _Placer:
         return at[shown]
 
     def remarks(self) -> list[Remark]:
-        """Return what is to be said."""
+        """Return the remarks on the column."""
         return [self._remark(says, noted) for says, noted in self._notes.items()]
 
     def _remark(self, says: str, noted: Sequence[tuple[int, int]]) -> Remark:
-        """Make a remark. Texts are named unless they are values of the original, or as many as there are records."""
+        """Return a remark. Texts that may be original values, and numbers that are treated as noise, are not listed."""
         named = [(self._texts[text], records) for text, records in noted if text >= 0 and self._is_named(says, text)]
         texts, counts = zip(*named, strict=True) if named else ((), ())
         return Remark(self._domain.column.name, says, texts, counts, sum(records for _, records in noted))
@@ -156,7 +161,7 @@ class _Placer:
         return says in _LISTED or (says == UNTRUE and self.same[text] < 0)
 
     def _read_numbers(self, release: Column) -> Floats:
-        """Read the texts as numbers, or as days, where the column holds such; NaN elsewhere."""
+        """Return the texts as numbers or days, if the column contains numbers or dates; NaN otherwise."""
         read = np.full(self._width, np.nan)
         if self._domain.column.kind.numeric:
             read[: len(self._texts)] = numbers(as_text(release.values))
@@ -168,13 +173,17 @@ class _Placer:
         return read
 
     def _blank(self) -> NDArray[np.bool_]:
-        """Tell which texts show nothing: missing, suppressed, nothing but *, empty, or not released."""
+        """Return whether each text shows nothing: missing, suppressed, only *, empty, or not released."""
         blank = np.ones(self._width, bool)
         blank[: len(self._texts)] = [not text.strip(SUPPRESSED) for text in self._texts]
         return blank
 
     def _look_at_numbers(self, was: Ints, text: Ints, number: Ints, at: Ints) -> None:
-        """Find out whether numbers are means or rounded. If they are not, those are untrue that one value became."""
+        """Detect means, rounded values, and top or bottom coding.
+
+        If there are none, and no hierarchy, a number that is shown for only one original value, and differs from it, is
+        untrue.
+        """
         shown = ShownNumbers.of(self._domain, was, text, number, self.numbers, self.same)
         self._rounding = rounded(self._domain, shown, self._texts)
         self._cut_off = cut_off(shown)
@@ -189,7 +198,7 @@ class _Placer:
             self._note(UNTRUE, -1, int(number[noisy].sum()))
 
     def _place_texts(self, was: Ints, text: Ints, number: Ints, at: Ints, blank: NDArray[np.bool_]) -> None:
-        """Place text by text what is not placed yet."""
+        """Determine the nodes of the remaining texts, one by one."""
         steady = np.bincount(was[~blank], minlength=self._domain.codes) == 1  # values that always show the same text
         steady[len(self._domain.column.values) :] = False
         self._merging = self._merges(was[~blank], text[~blank], steady)
@@ -203,14 +212,21 @@ class _Placer:
             at[span] = self._placed(seen, readings, steady, others)
 
     def _merges(self, was: Ints, text: Ints, steady: NDArray[np.bool_]) -> bool:
-        """Tell whether every value that takes in others stays what it was, and these are always the same ones."""
+        """Return whether original values were merged.
+
+        Each value that represents others must also represent itself, and all these values must always be shown as it.
+        """
         place = self.same[text]
         foreign = (place >= 0) & (place != was)
         taking = np.isin(text, text[foreign])
         return bool(np.isin(text[foreign], text[place == was]).all() and steady[was[taking]].all())
 
     def _readings(self, seen_texts: Sequence[_Seen]) -> list[list[TextReading]]:
-        """Read texts. Of an end that two intervals share, as in 20-30 and 30-40, the records tell where it belongs."""
+        """Return the readings of each text.
+
+        If two intervals share an end, as in 20-30 and 30-40, the original values determine the interval that contains
+        it.
+        """
         readings_of = [self._meanings.of(self._texts[seen.text], int(self.same[seen.text])) for seen in seen_texts]
         dashed = [
             reading.ends
@@ -229,7 +245,7 @@ class _Placer:
         ]
 
     def _settled(self, reading: TextReading, seen: _Seen, shared: Floats) -> TextReading:
-        """Leave shared ends out that no record with this text had."""
+        """Remove shared ends that are not the original value of any record with this text."""
         if self._domain.positions is None:
             return reading
         doubtful = np.intersect1d(shared, reading.ends or ())
@@ -239,7 +255,7 @@ class _Placer:
     def _placed(
         self, seen: _Seen, readings: Sequence[TextReading], steady: NDArray[np.bool_], others: Ints
     ) -> Ints | int:
-        """Return the node of a text, or one for each value that its records had."""
+        """Return the node of a text, or one node for each original value of its records."""
         numbered = self._as_number(seen)
         if numbered is not None:
             return self._where_true(seen, numbered)
@@ -257,7 +273,7 @@ class _Placer:
         return self._add(seen.text, TextReading(seen.codes))
 
     def _as_number(self, seen: _Seen) -> TextReading | None:
-        """Read a number as what is rounded to it, or as what it is the mean of, if the whole column is like that."""
+        """Return the reading of a number as a rounded value or a mean, if the whole column contains such numbers."""
         number = float(self.numbers[seen.text])
         if np.isnan(number) or not (self._rounding is not None or self._averaged):
             return None
@@ -268,17 +284,20 @@ class _Placer:
         places = np.zeros(0) if self._domain.positions is None else self._domain.positions[values]
         near = 0.5 * 10.0 ** -len(self._texts[seen.text].partition(".")[2].rstrip("0"))
         if not len(places) or not places.min() - near <= number <= places.max() + near:
-            return TextReading(np.zeros(0, np.uint32))  # nobody's mean
+            return TextReading(np.zeros(0, np.uint32))  # outside the range of its values, so not their mean
         self._note(AVERAGED, seen.text, int(seen.counts.sum()))
         return TextReading(values)
 
     def _as_beginning(self, seen: _Seen, readings: Sequence[TextReading]) -> list[TextReading]:
-        """Read a text as the beginning of codes, if it says nothing else."""
+        """Return the reading of a text as the prefix of values, if it has no other reading."""
         beginning = None if readings else self._meanings.beginning(self._texts[seen.text])
         return [] if beginning is None else [beginning]
 
     def _value(self, seen: _Seen) -> Ints | int:
-        """Place a text that is a value: true where records had it, unless it takes in certain others, too."""
+        """Place a text that is a single value.
+
+        It is true for records with this value and untrue for others, unless values were merged or cut off.
+        """
         if self._cut_off or (self._merging and np.isnan(self.numbers[seen.text])):
             self._note(MERGED, seen.text, int(seen.counts.sum()))
             return self._add(seen.text, TextReading(seen.codes))
@@ -287,10 +306,10 @@ class _Placer:
         return np.where(seen.codes == place, place, self._changed)
 
     def _set(self, seen: _Seen, sets: Sequence[TextReading], steady: NDArray[np.bool_], others: Ints) -> Ints | int:
-        """Place a text whose set does not hold all values of its records.
+        """Place a text whose set does not contain all original values of its records.
 
-        Values beside it that always show it, and more than once, with nothing else between, belong to it: the text is
-        wrong. For others it is untrue.
+        Values outside the set are added to it if they always show this text, occur more than once, and no other value
+        lies between: the label is wrong. Otherwise the text is untrue for them.
         """
         best = max(sets, key=lambda reading: int(seen.counts[seen.inside(reading.codes)].sum()))
         outside = ~seen.inside(best.codes)
@@ -303,7 +322,7 @@ class _Placer:
         return self._where_true(seen, best)
 
     def _where_true(self, seen: _Seen, reading: TextReading) -> Ints | int:
-        """Give a text its set where that holds the value; elsewhere it is untrue."""
+        """Assign the set to original values that it contains; for others the text is untrue."""
         outside = ~seen.inside(reading.codes)
         if outside.any():
             self._note(UNTRUE, seen.text, int(seen.counts[outside].sum()))

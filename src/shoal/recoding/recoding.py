@@ -1,4 +1,4 @@
-"""The recoding: for every record, what it was and what it shows now. Qualities and attacks read nothing else."""
+"""Recoding: the original and the released cells of every record, the only input of quality measures and attacks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,10 @@ from shoal.table.table import Table
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """What values became: ``counts[i]`` records have the code ``codes[i]`` and show the node ``nodes[i]``."""
+    """Counts of original values and released nodes.
+
+    ``counts[i]`` records have the code ``codes[i]`` and show the node ``nodes[i]``.
+    """
 
     codes: Ints
     nodes: Ints
@@ -27,7 +30,7 @@ class Pairs:
 
     @classmethod
     def of(cls, codes: Codes, nodes: Codes, counts: Ints, width: int) -> "Pairs":
-        """Count equal pairs; there are ``width`` nodes."""
+        """Count equal pairs. ``width``: the number of nodes."""
         keys = codes.astype(np.uint64) * np.uint64(width) + nodes
         space = (int(codes.max(initial=0)) + 1) * width
         groups = group(keys, space)
@@ -37,12 +40,13 @@ class Pairs:
 
 @dataclass(frozen=True, eq=False)
 class Recoded:
-    """One column. Row r of the recoding was ``codes[r]`` and stands for the set ``at[r]`` now.
+    """One column of a recoding.
 
-    ``shown[r]``, below ``width``: what is written in the cell; it may be true in one cell and not in another.
-    ``numbers[shown]``: the same as a number, NaN if it is none; ``same[shown]``: as a value of the original, −1 if it
-    is none. ``original``: how many records have each code.
-    ``codes`` is None where records could not be matched. ``counted``: what values became, if it is known already.
+    Row r has the original code ``codes[r]`` and stands for the set ``at[r]`` in the release. ``codes`` is None where
+    records could not be matched. ``shown[r]``, below ``width``: the text of the cell, which may be true in one cell and
+    untrue in another. ``numbers[shown]``: the text as a number, NaN if it is none. ``same[shown]``: the text as a code
+    of the original, −1 if it is none. ``original``: the number of records with each code. ``counts``: the number of
+    records of each row. ``counted``: the pairs of values and nodes, if already known.
     """
 
     nodes: Nodes
@@ -63,12 +67,12 @@ class Recoded:
 
     @property
     def domain(self) -> Domain:
-        """What the values could be."""
+        """The domain of the column."""
         return self.nodes.domain
 
     @property
     def matched(self) -> Codes:
-        """The original code of each row; refused where it is not known."""
+        """The original code of each row. Raises an error if records could not be matched."""
         if self.codes is None:
             raise RecodingError(
                 "records-not-matched", "The fate of single values is unknown, because records could not be matched."
@@ -77,21 +81,21 @@ class Recoded:
 
     @cached_property
     def pairs(self) -> Pairs:
-        """What values became; a value and a node may be there more than once."""
+        """The counts of original values and released nodes. A pair may occur more than once."""
         return self.counted or Pairs.of(self.matched, self.at, self.counts, len(self.nodes))
 
     @cached_property
     def node_counts(self) -> Ints:
-        """How many records show each node."""
+        """The number of records that show each node."""
         return summed(self.at, self.counts, len(self.nodes))
 
     @cached_property
     def shown_counts(self) -> Ints:
-        """How many records show each text."""
+        """The number of records that show each text."""
         return summed(self.shown, self.counts, self.width)
 
     def rows(self, rows: NDArray[np.intp]) -> "Recoded":
-        """Return some rows only; what the original was like stays known."""
+        """Return the given rows only. The counts of the original stay those of all rows."""
         codes = None if self.codes is None else self.codes[rows]
         return replace(
             self, codes=codes, at=self.at[rows], shown=self.shown[rows], counts=self.counts[rows], counted=None
@@ -99,7 +103,7 @@ class Recoded:
 
     @cached_property
     def values(self) -> Floats:
-        """The number that each row shows, be it true or not, or the middle of its interval; NaN where it shows none."""
+        """The number that each row shows, whether true or not, or the midpoint of its interval; NaN without one."""
         middles = np.where(self.nodes.lost, np.nan, self.nodes.midpoints)[self.at]
         if self.numbers is None:
             return middles
@@ -107,13 +111,13 @@ class Recoded:
         return np.where(np.isnan(written), middles, written)
 
     def mean(self, costs: NDArray[np.float64]) -> float:
-        """Return the mean over all records of one number per node, the same to the last digit in any order of nodes."""
-        used = self.node_counts > 0  # nodes that nobody shows may have no cost
+        """Return the mean over all records of one number per node; it is bit-identical for any order of nodes."""
+        used = self.node_counts > 0  # nodes without records may have no cost
         prices, which = np.unique(costs[used], return_inverse=True)
         return float((summed(which, self.node_counts[used], len(prices)) * prices).sum() / self.node_counts.sum())
 
     def records(self, *fates: Fate) -> int:
-        """Count the cells that met one of some fates."""
+        """Return the number of cells with one of the given outcomes."""
         return int(self._fates[list(fates)].sum())
 
     @cached_property
@@ -123,9 +127,10 @@ class Recoded:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Crowds:
-    """Records that show the same in all quasi-identifiers: ``of_row[r]`` is the class of row r, ``sizes`` in records.
+    """Equivalence classes of a release: records with the same released quasi-identifiers.
 
-    Rows of suppressed records are in no class: theirs is the number of classes.
+    ``of_row[r]``: the class of row r. ``sizes``: the class sizes in records. Rows of suppressed records belong to no
+    class; their entry is the number of classes.
     """
 
     of_row: NDArray[np.uint32]
@@ -134,12 +139,13 @@ class Crowds:
 
 @dataclass(frozen=True, eq=False)
 class Recoding:
-    """How a transformed table relates to its original: distinct pairs of an original and a released row, with counts.
+    """Relation of a transformed table to its original: distinct pairs of an original and a released row, with counts.
 
-    ``columns``: those that are compared. ``quasi``: those that measures of the whole are about. ``counts[r]``: how many
-    records row r stands for. ``suppressed[r]``: whether these records are not in the release, or show nothing in any
-    quasi-identifier. ``matched``: whether it is known which record became which. ``known_sizes``: of the classes of the
-    original, where it is not. ``of_record``: the row of each original record, where it is asked for.
+    ``columns``: the compared columns. ``quasi``: the quasi-identifiers, to which measures of the whole table refer.
+    ``counts[r]``: the number of records of row r. ``suppressed[r]``: whether these records are not in the release, or
+    are suppressed in all quasi-identifiers. ``matched``: whether the released record of each original record is known.
+    ``known_sizes``: the class sizes of the original, if known in advance; required if records are not matched.
+    ``of_record``: the row of each original record, if known.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind
@@ -172,10 +178,10 @@ class Recoding:
         suppressed: NDArray[np.bool_] | None = None,
         rows: DistinctRows | None = None,
     ) -> "Recoding":
-        """Replace every value by its node on the level that the scheme gives its column.
+        """Return the recoding that replaces every value by its node on the level that the scheme gives its column.
 
-        ``suppressed``: which of the table's distinct rows under these columns are suppressed; ``rows``: these rows, if
-        they are known already.
+        ``suppressed``: whether each distinct row of the table under these columns is suppressed. ``rows``: these rows,
+        if already known.
         """
         rows = table.distinct(scheme) if rows is None else rows
         hidden = np.zeros(len(rows), bool) if suppressed is None else suppressed
@@ -193,9 +199,10 @@ class Recoding:
         hidden: NDArray[np.bool_],
         moved: NDArray[np.bool_] | None = None,
     ) -> "Recoding":
-        """Do the same where every distinct row r shows sets of its own: ``sets[name][1][r]``, one of the nodes.
+        """Return the recoding in which each distinct row shows its own sets.
 
-        ``moved``: rows that show the sets of others, which need not be true of them.
+        ``sets[name]``: the nodes of a column, and the node of each row. ``hidden``: whether each row is suppressed.
+        ``moved``: rows that show the sets of other rows, which may be untrue.
         """
         columns = []
         for name, codes in zip(rows.columns, rows.codes, strict=True):
@@ -219,7 +226,10 @@ class Recoding:
         scheme: Mapping[str, int],
         suppressed: NDArray[np.bool_],
     ) -> "Recoding":
-        """Do the same where single records are suppressed, not all that are alike."""
+        """Return the recoding by a scheme with suppression of single records.
+
+        Records with equal values may differ in suppression.
+        """
         codes = [table.codes(name) for name in scheme]
         hidden = suppressed.astype(np.uint8)
         groups = group_rows([*codes, hidden], [*(table[name].size for name in scheme), 2], table.records)
@@ -229,9 +239,9 @@ class Recoding:
         return replace(recoding, known_sizes=None)
 
     def beside(self, table: Table, names: Sequence[str]) -> "Recoding":
-        """Add columns of the table that are released as they are: rows that differ in these are told apart.
+        """Add columns of the table that are released unchanged. Rows with different values in them are split.
 
-        The rows are all the distinct ones that the table has under the quasi-identifiers, in their order.
+        The rows of the recoding must be all distinct rows of the table under the quasi-identifiers, in their order.
 
         >>> import shoal
         >>> from shoal.hierarchy.spec import bind_all
@@ -269,12 +279,12 @@ class Recoding:
 
     @property
     def records(self) -> int:
-        """How many records the original has."""
+        """The number of records of the original."""
         return int(self.counts.sum())
 
     @cached_property
     def kept(self) -> int:
-        """How many records are released and show something."""
+        """The number of records that are not suppressed."""
         return int(self.counts[~self.suppressed].sum())
 
     @property
@@ -284,20 +294,20 @@ class Recoding:
 
     @cached_property
     def originals(self) -> Groups:
-        """Rows that looked alike in the original."""
+        """The equivalence classes of the original, as groups of rows."""
         codes = [column.matched for column in self.of_quasi]
         return group_rows(codes, [column.domain.codes for column in self.of_quasi], len(self.counts))
 
     @cached_property
     def sizes(self) -> Ints:
-        """The sizes of the original's classes, in records."""
+        """The class sizes of the original, in records."""
         if self.known_sizes is not None:
             return self.known_sizes
         return summed(self.originals.ids, self.counts, len(self.originals))
 
     @cached_property
     def representatives(self) -> tuple[NDArray[np.intp], Ints]:
-        """A row for each class of the release, and its records; where some cells are untrue, all rows that show any."""
+        """One row per class of the release, with the class size; all released rows if some cells are untrue."""
         kept = np.flatnonzero(~self.suppressed)
         if any(column.records(Fate.CHANGED) for column in self.of_quasi):
             return kept, self.counts[kept]
@@ -319,7 +329,7 @@ class Recoding:
 
     @cached_property
     def classes(self) -> Crowds:
-        """Records that look alike in the release."""
+        """The equivalence classes of the release."""
         kept = np.flatnonzero(~self.suppressed)
         shown = [column.shown[kept] for column in self.of_quasi]
         groups = group_rows(shown, [column.width for column in self.of_quasi], len(kept))

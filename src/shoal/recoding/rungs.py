@@ -1,4 +1,4 @@
-"""Rungs: one column on the levels of its hierarchy, in many schemes at once, of which only counts are known."""
+"""Rungs: the counts of one column on the levels of its hierarchy, for the evaluation of many schemes at once."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,10 +12,11 @@ from shoal.recoding.nodes import Domain, Floats, Ints, Nodes
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rungs:
-    """Nodes that occur in a table: ``numbers[l][i]`` is the number of node i of the l-th level in the hierarchy.
+    """Nodes that occur in a table, by level.
 
-    ``low``: the level that comes first. ``records[l, i]``: how many records have a node, 0 where there is none.
-    ``original``: how many have each code of the column. ``total``: how many records there are.
+    ``numbers[l][i]``: the number in the hierarchy of node i of the l-th level. ``low``: the first level.
+    ``records[l, i]``: the number of records with a node, 0 where there is none. ``original``: the number of records
+    with each code of the column. ``total``: the number of records.
     """
 
     domain: Domain
@@ -27,7 +28,7 @@ class Rungs:
 
     @classmethod
     def of(cls, domain: Domain, low: int, numbers: Sequence[NDArray[np.intp]], original: Ints) -> "Rungs":
-        """Count the records of each node; ``original``: those of each code, without the ones that show nothing."""
+        """Count the records of each node. ``original``: the number of records with each code, without blank records."""
         hierarchy = domain.hierarchy
         if hierarchy is None:
             raise ValueError("rungs are those of a hierarchy")
@@ -39,13 +40,13 @@ class Rungs:
 
     @property
     def _hierarchy(self) -> Hierarchy:
-        assert self.domain.hierarchy is not None  # noqa: S101 - as in ``of``
+        assert self.domain.hierarchy is not None  # noqa: S101 - checked in ``of``
         return self.domain.hierarchy
 
     def by_code(self, numbers: Floats) -> Floats:
-        """Return for each level what the node has that every code is in, of codes that records have.
+        """Return, for each level, the value of the node that contains each occurring code.
 
-        ``numbers[l, i]``: what node i of the l-th level has.
+        ``numbers[l, i]``: the value, such as a cost, of node i of the l-th level.
         """
         hierarchy = self._hierarchy
         occurring, by_column = np.flatnonzero(self.original), list[Floats]()
@@ -56,7 +57,10 @@ class Rungs:
         return np.array(by_column)
 
     def spread(self, costs: Callable[[Nodes], Floats]) -> tuple[Floats, Floats]:
-        """Return what is known by node of a release: for each node on each level, and for a suppressed record."""
+        """Return the cost of each node on each level, and the cost of a suppressed record on each level.
+
+        ``costs``: returns the cost of each node.
+        """
         hierarchy = self._hierarchy
         nodes, of_number = Nodes.by_number(self.domain, hierarchy, range(self.low, self.low + len(self.numbers)))
         node_costs, spread = costs(nodes), np.zeros(self.records.shape)

@@ -14,7 +14,7 @@ _ROUNDED = 1e-12  # relative tolerance for rounding in floating point
 
 
 def same_values(original: Column, release: Column) -> Ints:
-    """Return for each code of a released column the original code with the same value; −1 if there is none.
+    """Return the original code with the same value for each code of a released column; −1 if there is none.
 
     Numbers are compared by value, not by notation.
 

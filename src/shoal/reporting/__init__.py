@@ -1,1 +1,1 @@
-"""The report: one document that a data owner signs and a regulator can read."""
+"""The anonymisation report: a document for the data owner to sign and for a regulator to read."""

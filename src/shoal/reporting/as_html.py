@@ -1,4 +1,4 @@
-"""A report as one HTML page that needs nothing else."""
+"""Output of a report as one self-contained HTML page."""
 
 from base64 import b64encode
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from shoal.words import printable
 
 
 def as_html(title: str, audience: Audience, sections: Sequence[Section]) -> str:
-    """Return the page. Pictures are drawn if vl-convert is there; else they are told in words."""
+    """Return the page. Charts are drawn if vl-convert is installed; otherwise their text alternatives are shown."""
     template = environment("shoal.reporting").get_template("report.html")
     drawn = find_spec("vl_convert") is not None
     return template.render(
@@ -27,7 +27,7 @@ def as_html(title: str, audience: Audience, sections: Sequence[Section]) -> str:
 
 @cache
 def environment(package: str) -> Environment:
-    """Return where templates of a package are, and those of reports beside them; what they show is escaped."""
+    """Return the template environment of a package, which includes the report templates and escapes all output."""
     environment = Environment(
         loader=ChoiceLoader([PackageLoader(package), PackageLoader("shoal.reporting")]),
         autoescape=True,
@@ -41,10 +41,10 @@ def environment(package: str) -> Environment:
 
 
 def _plain(value: Any) -> Any:
-    """Return text without signs that no page can show."""
+    """Return a text without characters that cannot be displayed; other values unchanged."""
     return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def picture(chart: Chart) -> str:
-    """Return a picture as an address that holds it."""
+    """Return a chart as a data URI."""
     return f"data:image/svg+xml;base64,{b64encode(chart.to_svg().encode()).decode()}"

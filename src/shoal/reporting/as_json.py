@@ -1,4 +1,4 @@
-"""A report as JSON, for programs."""
+"""Output of a report as JSON, for programs."""
 
 import json
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from shoal.reporting.document import Beside, Block, Figure, Section
 
 
 def as_json(title: str, audience: Audience, sections: Sequence[Section]) -> str:
-    """Return the report as one document."""
+    """Return the report as one JSON document."""
     whole = {
         "shoal": version("shoal"),
         "title": title,

@@ -1,4 +1,4 @@
-"""A report as Markdown, for those who want to put it under version control."""
+"""Output of a report as Markdown, for example for version control."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from shoal.words import printable
 
 
 def as_markdown(title: str, audience: Audience, sections: Sequence[Section]) -> str:
-    """Return the report as text."""
+    """Return the report as Markdown."""
     kind = "External version" if audience.external else "Internal version: stays with the owner of the data"
     lines = [f"# {_plain(title)}", f"{kind}. Made by shoal {version('shoal')}."]
     for section in sections:
@@ -63,12 +63,12 @@ def _cell(text: str) -> str:
 def _literal(text: str) -> str:
     """Escape the start of tags in code, since some Markdown readers interpret tags everywhere.
 
-    In strings of TOML and Python, an escape means the same.
+    The escape has the same meaning in strings of TOML and Python.
     """
     return re.sub(r"<(?=[A-Za-z/!?])", r"\\u003C", text)
 
 
 def _plain(text: str) -> str:
-    """Return text so that nothing in it is taken for markup."""
+    """Escape a text so that no part of it is interpreted as markup."""
     cleaned = printable(" ".join(text.split()))
     return "".join(f"\\{sign}" if sign in "\\`*_<>#[]" else sign for sign in cleaned)

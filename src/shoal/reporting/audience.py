@@ -1,4 +1,4 @@
-"""Who reads a report: the owner of the data, or others, to whom small numbers are not told."""
+"""Readers of a report: the owner of the data, or external readers, to whom small counts are not disclosed."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,10 @@ from shoal.words import blurred, odds
 
 @dataclass(frozen=True, slots=True)
 class Audience:
-    """``external``: others read it. ``least``: they are told of no fewer persons than this, unless of none at all.
+    """Readers of a report.
+
+    ``external``: whether the readers are others than the owner of the data. ``least``: the smallest number of persons,
+    other than 0, that is disclosed to external readers.
 
     >>> owner, others = Audience(external=False, least=11), Audience(external=True, least=11)
     >>> owner.count(3), others.count(3), others.share(3, 5000), others.share(50, 5000)
@@ -27,15 +30,15 @@ class Audience:
 
     @property
     def smallest(self) -> int:
-        """The smallest number of persons that is told."""
+        """The smallest number of persons that is disclosed."""
         return self.least if self.external else 1
 
     def count(self, number: int) -> str:
-        """Write a number of persons."""
+        """Format a number of persons."""
         return blurred(number, self.smallest)
 
     def share(self, part: int, whole: int) -> str:
-        """Write a share of so many persons; neither part is told if one of them is too small."""
+        """Format a share of persons. The share is not disclosed if it or its complement comprises too few persons."""
         if not whole:
             return "–"
         if self.hides(part):
@@ -43,11 +46,13 @@ class Audience:
         return f"all but fewer than {self.smallest}" if self.hides(whole - part) else f"{part / whole:.1%}"
 
     def odds(self, risk: float) -> str:
-        """Write a risk; to others in whole numbers."""
+        """Format a risk. For external readers, a risk below 0.5 is rounded to 1 in a whole number."""
         return odds(1 / round(1 / risk)) if self.external and 0 < risk < 0.5 else odds(risk)
 
     def asked(self, demand: str) -> str:
-        """Write what is asked for; to others only its numbers, for lists and texts may name values.
+        """Format the parameters of a requirement.
+
+        External readers see numeric parameters only, because lists and texts may contain data values.
 
         >>> Audience(external=True, least=11).asked("alpha ≤ 0.5, k ≥ 11, values = flu, gout")
         'alpha ≤ 0.5, k ≥ 11'
@@ -57,9 +62,9 @@ class Audience:
         return ", ".join(part for part in demand.split(", ") if re.fullmatch(r"\w+ \S+ [\d./]+%?", part))
 
     def hides(self, number: int) -> bool:
-        """Tell whether a number of persons is not to be told."""
+        """Return whether a number of persons must not be disclosed."""
         return hides(number, self.smallest)
 
     def hidden(self, counts: Sequence[int] | NDArray[np.integer]) -> NDArray[np.bool_]:
-        """Tell which of some numbers, whose sum is known, are not to be told."""
+        """Return which of several counts with a known sum must not be disclosed."""
         return hidden(counts, self.smallest)

@@ -1,4 +1,4 @@
-"""The parts that a report is made of, whichever way it is written: texts, tables, pictures, chapters."""
+"""Elements of a report, independent of the output format: texts, tables, charts and chapters."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ from shoal.sheet import Sheet
 
 
 class Tone(StrEnum):
-    """How a text is meant."""
+    """Purpose of a text."""
 
     PLAIN = "plain"
-    LEAD = "lead"  # what the chapter says, in a sentence
+    LEAD = "lead"  # summary of the chapter in a sentence
     GOOD = "good"
     BAD = "bad"
     NOTE = "note"
@@ -29,14 +29,14 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Names and what is to be said of each."""
+    """Names, each with a description."""
 
     items: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Points, one below the other; ``open``: each has a box to be ticked by a person."""
+    """A list of points. ``open``: each point has a box to be ticked manually."""
 
     items: tuple[str, ...]
     open: bool = False
@@ -44,13 +44,13 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A picture; what it shows is also said in words, for those who cannot see it."""
+    """A chart, with a text alternative for readers who cannot see it."""
 
     chart: Chart
 
     @property
     def alternative(self) -> str:
-        """The title and the subtitle of the picture."""
+        """The title and the subtitle of the chart."""
         head = self.chart.spec["title"]
         subtitle = head["subtitle"]
         parts = [head["text"], *([subtitle] if isinstance(subtitle, str) else subtitle)]
@@ -59,7 +59,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A text for machines, folded away until somebody wants it."""
+    """A machine-readable text, collapsed by default."""
 
     title: str
     text: str
@@ -74,14 +74,14 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """Pictures, or small tables, side by side where there is room."""
+    """Charts or small tables, side by side where space permits."""
 
     blocks: tuple["Figure | Sheet", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A chapter, or a part of one. ``anchor``: its name in links; no two are the same."""
+    """A chapter or a part of one. ``anchor``: its unique name in links."""
 
     title: str
     anchor: str
@@ -89,7 +89,7 @@ class Section:
 
     @classmethod
     def of(cls, title: str, anchor: str, blocks: Iterable["Block | None"]) -> "Section":
-        """Put a chapter together; what there is nothing to say about is left out."""
+        """Assemble a section from blocks, omitting empty ones."""
         shown = (
             block for block in blocks if block is not None and not (isinstance(block, Beside) and not block.blocks)
         )

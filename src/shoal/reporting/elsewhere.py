@@ -1,4 +1,4 @@
-"""A table that somebody else has made from an original: it is judged as far as it can be."""
+"""Findings about a release made elsewhere, judged as far as possible."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -42,7 +42,7 @@ def of_tables(  # noqa: PLR0913 - two tables, and how their records are matched
     in_order: bool = False,
     **more: Any,
 ) -> Findings:
-    """Gather what there is to know about a table that somebody else has made from an original."""
+    """Collect the findings about a table that was made elsewhere from an original."""
     table = table_of(original, policy)
     release = _with_roles(table_of(released, suppressed=SUPPRESSED), table)
     progress(Progress("assessing the original", 0))
@@ -89,7 +89,7 @@ def of_tables(  # noqa: PLR0913 - two tables, and how their records are matched
 
 
 def _with_roles(release: Table, table: Table) -> Table:
-    """Give a released table the roles of the original, as far as it has the columns."""
+    """Assign the roles of the original to the columns of a released table."""
     quasi = [name for name in table.quasi if name in release]
     if not quasi:
         raise ReportError(
@@ -109,7 +109,7 @@ def _with_roles(release: Table, table: Table) -> Table:
 
 
 def _whose(table: Table, release: Table, matched: Match) -> tuple[Column, NDArray[Any]] | None:
-    """Return whose record each released one is, if the release does not say it itself and it is known."""
+    """Return the person of each released record, if the release has no subject column and all records are matched."""
     if table.subject is None or release.subject is not None or matched.rows is None:
         return None
     codes = np.full(release.records, -1, np.int64)
@@ -118,7 +118,7 @@ def _whose(table: Table, release: Table, matched: Match) -> tuple[Column, NDArra
     return None if (codes < 0).any() else (table[table.subject], codes.astype(np.uint32))
 
 
-def _required(  # noqa: PLR0913, PLR0917 - what is required, and what is known of both tables
+def _required(  # noqa: PLR0913, PLR0917 - requirements, and facts about both tables
     policy: Policy,
     earlier: Verdicts,
     seen: Table,
@@ -126,9 +126,9 @@ def _required(  # noqa: PLR0913, PLR0917 - what is required, and what is known o
     strange: str,
     internal: Mapping[str, Any] | None,
 ) -> Iterator[Required]:
-    """Judge a table by all that is required; say what cannot be judged, and why.
+    """Judge a table by each requirement; where that is impossible, give the reason.
 
-    ``internal``: the internal manifest. It records the verdicts on requirements that need a register: they can be
+    ``internal``: the internal manifest. It records the verdicts on requirements that need a register, which can be
     verified only when a release is made.
     """
     gatherer = Gatherer(seen, known.missing, known.hierarchies, known.population, {} if strange else known.reference)
@@ -152,7 +152,7 @@ def _required(  # noqa: PLR0913, PLR0917 - what is required, and what is known o
 
 
 def _limited(limit: AttackLimit, attacked: Attacked | None) -> Required:
-    """Judge a limit for an attack by what was tried."""
+    """Judge an attack limit by the results of the attacks."""
     try:
         (judgement,) = measured_limits([limit], attacked or Attacked((), {}, (), 0))
     except ShoalError as error:
@@ -162,7 +162,7 @@ def _limited(limit: AttackLimit, attacked: Attacked | None) -> Required:
 
 
 def _recorded_verdict(internal: Mapping[str, Any], source: str, model: Model) -> Verdict | None:
-    """Return the verdict that was recorded when the release was made."""
+    """Return the verdict recorded when the release was made, if there is one."""
     column = getattr(model, "column", None)
     wanted = (source, model.name, column, plain(model.parameters))
     for entry in internal["requirements"]:
@@ -183,5 +183,5 @@ def _judged(source: str, model: Model, gatherer: Gatherer, seen: Table, earlier:
 
 
 def _sized(policy: Policy) -> bool:
-    """Tell whether it is said how many people there are, without a register of them."""
+    """Return whether the policy describes the population without a register."""
     return policy.population is not None and policy.population.file is None

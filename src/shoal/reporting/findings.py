@@ -1,4 +1,4 @@
-"""Findings: all that was found out about a release, gathered for the report."""
+"""Findings: all results about a release, collected for the report."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -43,10 +43,10 @@ Analysis: TypeAlias = Learned | Regressed | Sequence[Curves]
 
 @dataclass(frozen=True, slots=True)
 class Required:
-    """A requirement: who asks for it, what it says, and how the original and the release fare.
+    """A requirement with its source, its parameters, and the verdicts on the original and on the release.
 
-    ``after``: None if it could not be judged, and ``why`` not. ``moot``: there is nothing in the release that it is
-    about.
+    ``after``: None if the release could not be judged; ``why`` gives the reason. ``moot``: the release contains nothing
+    that the requirement applies to.
     """
 
     source: str
@@ -60,26 +60,26 @@ class Required:
 
     @classmethod
     def of(cls, judgement: Judgement, earlier: "Verdicts") -> "Required":
-        """Return a requirement that was judged. ``earlier``: the verdicts about the original."""
+        """Return a judged requirement. ``earlier``: the verdicts on the original."""
         source, after = judgement.source, judgement.verdict
         before = earlier.get((source, after.title, after.asked))
         return cls(source, after.title, after.asked, before, after, guarantee=judgement.guarantee)
 
     @property
     def outcome(self) -> str:
-        """Whether it is met, and how that is known."""
+        """Whether the requirement is met, and by which kind of evidence."""
         if self.after is None:
             return "nothing to protect" if self.moot else "not judged"
         return Judgement(self.source, "", self.after, self.guarantee).outcome
 
     @property
     def attained(self) -> str:
-        """What the release attains."""
+        """The value attained by the release."""
         return "–" if self.after is None else Judgement(self.source, "", self.after, self.guarantee).attained
 
     @property
     def holds(self) -> bool:
-        """Whether it is met."""
+        """Whether the requirement is met."""
         return self.moot or (self.after is not None and self.after.satisfied)
 
     def public(self) -> "Required":
@@ -91,7 +91,7 @@ class Required:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueCounts:
-    """How many records, and how many persons who exist, have each value of a released column."""
+    """Number of records, and of real persons (without counterfeits), per value of a released column."""
 
     records: NDArray[np.intp]
     persons: NDArray[np.intp]
@@ -104,7 +104,7 @@ class PublicFindings:
     ``seen``: the released table as it is read. ``after``: its assessment. ``variables``: the columns that the policy or
     the release names, and their roles. ``naming``: released columns that identify persons directly. ``unknown``:
     released columns without a role in the policy. ``ours``: whether ``anonymize`` made the release. ``chosen``: the
-    figures about the original that the owner publishes. ``attacks``: None if not run, or not published.
+    figures about the original that the owner publishes. ``attacks``: None if not run or not published.
     """
 
     policy: Policy
@@ -121,12 +121,12 @@ class PublicFindings:
 
     @property
     def least(self) -> int:
-        """The largest k that is required."""
+        """The largest required k, or 11 if none is required."""
         return self.policy.k or USUAL
 
     @property
     def threshold(self) -> Fraction:
-        """The largest acceptable risk."""
+        """The largest acceptable risk: 1 / ``least``."""
         return Fraction(1, self.least)
 
     @property
@@ -156,11 +156,11 @@ class PublicFindings:
 
     @property
     def who(self) -> str:
-        """The unit of counts: persons, or records where each stands for a person."""
+        """The unit of counts: individuals, or records where each record stands for a person."""
         return "individuals" if self.counts_persons else "records"
 
     def with_role(self, *roles: Role) -> list[str]:
-        """Return the variables with one of some roles."""
+        """Return the variables with one of the given roles."""
         return [name for name, role in self.variables.items() if role in roles]
 
     @cached_property
@@ -175,7 +175,7 @@ class PublicFindings:
 
     @cached_property
     def real(self) -> NDArray[np.bool_]:
-        """Which released records are not counterfeits, as far as that is known."""
+        """Mask of the released records that are not counterfeits, as far as that is known."""
         return np.ones(self.released.records, bool)
 
     @cached_property
@@ -184,14 +184,14 @@ class PublicFindings:
         return {name: self._counts(name) for name in self.released.names}
 
     def holders(self, name: str, values: NDArray[np.bool_]) -> int:
-        """Count the persons who have one of some values of a column."""
+        """Count the persons with one of the given values of a column."""
         return _persons(self.seen, self.real & values[self.seen.codes(name)])
 
     def _counts(self, name: str) -> ValueCounts:
         seen, size = self.seen, self.seen[name].size
         codes = seen.codes(name)
         records = np.bincount(codes, minlength=size)
-        if not self.countable:  # all records may be of one person
+        if not self.countable:  # all records may belong to one person
             return ValueCounts(records, np.minimum(records, 1))
         if seen.subject is None:
             return ValueCounts(records, np.bincount(codes[self.real], minlength=size))
@@ -206,8 +206,9 @@ class PublicFindings:
 class Findings(PublicFindings):
     """All facts about a release, for the owner of the data.
 
-    ``drawn``: the records of the original that the release is made of: all, unless a sample was drawn. ``before``: the
-    assessment of the original. ``release``: None if the release was not made by ``anonymize``. None or empty: not run.
+    ``drawn``: the records of the original from which the release is made: all, unless a sample was drawn.
+    ``before``: the assessment of the original. ``release``: None if the release was not made by ``anonymize``.
+    Other results are None or empty if they were not computed.
     """
 
     original: Table
@@ -227,7 +228,7 @@ class Findings(PublicFindings):
 
     @cached_property
     def real(self) -> NDArray[np.bool_]:
-        """Which released records are not counterfeits."""
+        """Mask of the released records that are not counterfeits."""
         if self.release is None:
             return np.ones(self.released.records, bool)
         return np.asarray(self.release.records >= 0)
@@ -239,14 +240,16 @@ class Findings(PublicFindings):
 
     @cached_property
     def left_out(self) -> int:
-        """The number of suppressed persons among those who were drawn."""
+        """The number of suppressed persons, among those drawn."""
         return max(_persons(self.drawn) - self.persons, 0)
 
     def public(self) -> PublicFindings:
-        """Return the findings without the original: computed from the released table and the policy alone.
+        """Return the findings without the original, recomputed from the released table and the policy.
 
-        Register and counterfeits: the population of an adversary is unknown to a recipient then, and journalist risk is
-        bounded by prosecutor risk.
+        The outcomes of the requirements, the columns that identify persons or have no role, and the figures that the
+        policy publishes are carried over. Where the policy names a register, or the release may contain counterfeits,
+        a recipient does not know the population of the adversary. The journalist risk is then bounded by the
+        prosecutor risk.
         """
         seen = as_read(self.released)
         publish = self.policy.publish
@@ -279,7 +282,7 @@ def as_read(released: Table) -> Table:
 
 
 def _public_size(policy: Policy, seen: Table) -> Population | None:
-    """Return the population of a release, where the policy gives its size or the sampling fraction."""
+    """Return the population of a release if the policy gives its size or the sampling fraction, otherwise None."""
     population = policy.population
     if population is None or population.file is not None or policy.search.way.adds_records:
         return None
@@ -294,12 +297,12 @@ def _persons(table: Table, some: NDArray[np.bool_] | None = None) -> int:
 
 
 def _share_values(first: Column, two: Column) -> bool:
-    """Tell whether two columns have a value in common."""
+    """Return whether two columns have a value in common."""
     return bool(pc.any(pc.is_in(as_text(two.values), as_text(first.values))).as_py())
 
 
 def of_release(release: Release, progress: Hook, **more: Any) -> Findings:
-    """Gather what there is to know about a release that was made here."""
+    """Collect the findings about a release made by ``anonymize``."""
     policy, original = release.policy, release.given
     progress(Progress("assessing the original", 0))
     before = assess(original, policy, threshold=threshold(policy))
@@ -310,7 +313,7 @@ def of_release(release: Release, progress: Hook, **more: Any) -> Findings:
         seen,
         rest(policy),
         threshold=threshold(policy),
-        population=None if invented else release.part.promise.original.population,  # nobody who was invented is in it
+        population=None if invented else release.part.promise.original.population,  # counterfeits are not in it
     )
     progress(Progress("comparing them", 2))
     drawn = release.part.as_sample().given
@@ -334,7 +337,7 @@ def of_release(release: Release, progress: Hook, **more: Any) -> Findings:
 
 
 def about_columns(policy: Policy, original: Table, released: Table, *, ours: bool) -> dict[str, Any]:
-    """Return the variables of an original, and the released columns that identify persons or are unknown."""
+    """Return the variables of an original, and the released columns that identify persons or have no role."""
     keyed = [] if policy.pseudonyms is None or not ours else policy.pseudonyms.columns
     direct = [name for name in original.with_role(Role.DIRECT) if name in released and name not in keyed]
     others = [*original.with_role(Role.SUBJECT), *original.with_role(Role.HOUSEHOLD)]
@@ -356,11 +359,15 @@ def verdicts(assessment: Assessment) -> Verdicts:
 
 
 def threshold(policy: Policy) -> Fraction:
-    """Return the risk above which persons are counted: that of the k that is required."""
+    """Return the risk threshold: 1/k for the largest required k, or 1/11 if none is required."""
     return Fraction(1, policy.k or USUAL)
 
 
 def rest(policy: Policy) -> Policy:
-    """Return what a policy says about any table: roles and hierarchies are about values that were made coarser."""
+    """Return the part of a policy that applies to any table.
+
+    Roles, hierarchies, requirements and population are dropped, because they refer to the original values and not
+    to the generalised ones.
+    """
     more = {"data": Data(missing=policy.data.missing), "columns": {}, "require": [], "population": None}
     return policy.model_copy(update=more)

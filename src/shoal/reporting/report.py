@@ -1,4 +1,4 @@
-"""The report: chapters put together, and written as HTML, Markdown or JSON."""
+"""Assembly of the report from its chapters, and output as HTML, Markdown or JSON."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,10 @@ TITLE = "Anonymisation report"
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Report(Presentable):
-    """A report; ``audience``: who may read it. It is made of what was found, and can be made for another audience."""
+    """An anonymisation report.
+
+    ``audience``: its readers. The report keeps its findings, so that a version for another audience can be made.
+    """
 
     __module__ = "shoal"
 
@@ -45,7 +48,7 @@ class Report(Presentable):
 
     @classmethod
     def of(cls, findings: Findings, audience: Audience, title: str, progress: Hook) -> "Report":
-        """Write all chapters."""
+        """Write all chapters for an audience."""
         sections, chapters = [], in_order()
         visible = findings.public() if audience.external else findings
         for place, chapter in enumerate(chapters):
@@ -54,33 +57,36 @@ class Report(Presentable):
         return cls(title, audience, findings, tuple(sections))
 
     def external(self) -> "Report":
-        """Return the version for others: a function of the released table, the policy and the published figures."""
+        """Return the external version: a function of the released table, the policy and the published figures."""
         return Report.of(self.findings, Audience(external=True, least=self.audience.least), self.title, silent)
 
     def sheet(self) -> Sheet:
-        """Return the chapters."""
+        """Return the chapters, each with the number of its parts."""
         kind = "external" if self.audience.external else "internal"
         rows = tuple((section.title, f"{len(section.blocks):,}") for section in self.sections)
         return Sheet(f"{self.title} ({kind}); save it: report.save('report.html')", ("chapter", "parts"), rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return for whom it is, and whether the policy is met; :meth:`to_json` returns all of it."""
+        """Return the audience and whether the policy is met; :meth:`to_json` returns the whole report."""
         return {"external": self.audience.external, "met": self.findings.met}
 
     def to_html(self) -> str:
-        """Return the report as one page that needs nothing else: no script, no other file, no network."""
+        """Return the report as one self-contained HTML page: no script, no other file, no network access."""
         return as_html(self.title, self.audience, self.sections)
 
     def to_markdown(self) -> str:
-        """Return the report as Markdown; pictures are told in words."""
+        """Return the report as Markdown, with text in place of charts."""
         return as_markdown(self.title, self.audience, self.sections)
 
     def to_json(self) -> str:
-        """Return the report as JSON; pictures are Vega-Lite specifications."""
+        """Return the report as JSON, with charts as Vega-Lite specifications."""
         return as_json(self.title, self.audience, self.sections)
 
     def save(self, path: str | Path, *, force: bool = False) -> Path:
-        """Write the report; the suffix says how: .html, .md or .json. Only its owner can read an internal report."""
+        """Write the report in the format given by the suffix: .html, .md or .json.
+
+        Only its owner can read the file of an internal report.
+        """
         target = Path(path)
         writers: dict[str, Callable[[], str]] = {
             ".html": self.to_html,
@@ -119,15 +125,16 @@ def report(  # noqa: PLR0913 - keyword-only options
     title: str = TITLE,
     progress: Hook | None = None,
 ) -> Report:
-    """Put everything that is known about a release into one document.
+    """Return a report on a release.
 
-    ``original``: the table that the release was made from. ``release``: what ``anonymize`` returned; or any table made
-    from the original, together with the ``policy``. Its records are matched as by ``shoal.compare``: ``key``,
-    ``in_order``.
-    ``attacks``: what ``shoal.attack`` found. ``people``, ``frontier``, ``schemes``: what ``shoal.peers``,
-    ``shoal.frontier`` and ``shoal.schemes`` found, for their pictures. ``analyses``: what ``learning``, ``regression``
-    and ``survival`` of a comparison found. ``external``: whether others may read it; they are told nothing about fewer
-    persons than ``least``: the largest k that is required, or 11.
+    ``original``: the table that the release was made from. ``release``: the result of ``anonymize``; or any table made
+    from the original, together with the ``policy``. The records of such a table are matched as in ``shoal.compare``:
+    ``key``, ``in_order``.
+    ``attacks``: the result of ``shoal.attack``. ``people``, ``frontier``, ``schemes``: the results of ``shoal.peers``,
+    ``shoal.frontier`` and ``shoal.schemes``, for their charts. ``analyses``: results of ``learning``, ``regression``
+    and ``survival`` of a comparison.
+    ``external``: whether the report is for readers other than the owner. Numbers of persons below ``least`` are not
+    disclosed to them; ``least`` is never below the largest required k, or 11 if none is required.
 
     >>> import shoal
     >>> policy = shoal.Policy.parse('''
@@ -189,13 +196,13 @@ _KINDS: dict[str, tuple[type, str]] = {
 
 
 def _check_original(original: Any, release: Release) -> None:
-    """Refuse an original that the release was not made from."""
+    """Refuse an original from which the release was not made."""
     if original is not release.given and not is_same(table_of(original, release.policy), release.given):
         raise ReportError("other-original", "The release was not made from this original.")
 
 
 def _check(given: dict[str, Any]) -> None:
-    """Refuse what is not what it is called."""
+    """Refuse arguments that are not results of the expected kind."""
     for name, (kind, made_by) in _KINDS.items():
         if given[name] is not None and not isinstance(given[name], kind):
             raise ReportError(
@@ -216,7 +223,7 @@ def _check(given: dict[str, Any]) -> None:
 
 
 def _check_about(findings: Findings) -> None:
-    """Refuse results that are about another table."""
+    """Refuse results that belong to another table."""
     records, tried = findings.original.records, () if findings.attacks is None else findings.attacks.results
     about = [len(result.persons) for result in tried if result.persons is not None]
     about += [] if findings.people is None else [len(findings.people)]

@@ -1,1 +1,1 @@
-"""Search: the best scheme of all, the frontier between risk and quality, and recodings that differ by class."""
+"""Search: the optimal scheme, the frontier between risk and quality, and recodings that differ by class."""

@@ -1,9 +1,10 @@
-"""Best-first search, for lattices that are too large to look at: a good scheme, and how far it can be from the best.
+"""Best-first search for lattices that are too large to enumerate: a good scheme and its optimality gap.
 
-A box holds all schemes between a finest and a coarsest one. If the coarsest fails, so does the box. In each column the
-finest level is raised as long as the coarsest scheme fails with that level; then no scheme of the box costs less than
-its finest one does, plus what suppression adds already in its coarsest. Boxes are halved in turn, the cheapest bound
-first; the lowest bound of those that are open is proved for all schemes (branch and bound, Land and Doig 1960).
+A box contains all schemes between a most specific and a most generalised one. If the most generalised scheme fails, all
+schemes of the box fail. In each column, the lowest level of the box is raised as long as the most generalised scheme
+fails with that level. The cost of the most specific scheme, plus the cost that suppression already adds in the most
+generalised one, is then a lower bound for all schemes of the box. Boxes are split in ascending order of their bounds;
+the lowest bound of the open boxes holds for all schemes (branch and bound, Land and Doig 1960).
 """
 
 import heapq
@@ -18,12 +19,12 @@ from shoal.recoding.nodes import Floats
 from shoal.search.objective import Counted, Ints
 from shoal.search.optimum import Contest, Mask, Outcome, Places, Searching, must_suppress, so_far
 
-_TOGETHER = 16  # boxes that are looked at together
+_TOGETHER = 16  # boxes processed together
 
 
 @dataclass(frozen=True, slots=True, eq=False, order=False)
 class Box:
-    """All schemes that are at least ``low`` and at most ``high`` in every column; each costs ``bound`` or more."""
+    """All schemes between ``low`` and ``high`` in every column; ``bound``: a lower bound on their costs."""
 
     bound: float
     low: Ints
@@ -33,7 +34,7 @@ class Box:
         return (self.bound, -int(self.low.sum())) < (other.bound, -int(other.low.sum()))
 
     def halves(self, column: int, bounds: Sequence[float]) -> tuple["Box", "Box"]:
-        """Cut off the finest level of a column."""
+        """Split the box into the lowest level of a column and the levels above it."""
         low, high = self.low.copy(), self.high.copy()
         high[column] = self.low[column]
         low[column] += 1
@@ -42,7 +43,7 @@ class Box:
 
 @dataclass(eq=False)
 class BestFirst(Searching):
-    """Halves boxes until none is left that could hold a better scheme, or ``seconds`` are over."""
+    """Splits boxes until none can contain a better scheme, or until ``seconds`` have elapsed."""
 
     seconds: float
     _fails: dict[int, bool] = field(default_factory=dict)
@@ -65,21 +66,21 @@ class BestFirst(Searching):
         return Outcome(contest.best(), len(self._fails), len(self.space), self._lowest(heap, contest))
 
     def _so_far(self, heap: list[Box], contest: Contest) -> str:
-        """Say what the best scheme costs, and at most how much less could do."""
+        """Describe the cost of the best scheme and the lower bound."""
         bound = self._lowest(heap, contest)
         proved = f", at least {bound:.6g}" if np.isfinite(bound) else ""
         return so_far(contest.price) + proved
 
     @staticmethod
     def _lowest(heap: list[Box], contest: Contest) -> float:
-        """Return what every scheme costs at least."""
+        """Return the lower bound on the cost of all schemes."""
         return min(heap[0].bound if heap else contest.price, contest.price)
 
     def _number(self, levels: Ints) -> Ints:
         return np.asarray(np.ravel_multi_index(tuple(np.moveaxis(levels, -1, 0)), self.space.shape))
 
     def _look(self, levels: Ints, contest: Contest) -> Mask:
-        """Look at schemes that were not looked at yet, and tell which ones fail with all that is finer."""
+        """Evaluate the schemes that are new, and return a mask of those that fail with all more specific schemes."""
         numbers = self._number(levels)
         new = np.unique([number for number in numbers.tolist() if number not in self._fails])
         if len(new):
@@ -93,7 +94,7 @@ class BestFirst(Searching):
             self._extra.update(zip(counted.schemes[fits].tolist(), extra, strict=True))
 
     def _descend(self, top: Ints, contest: Contest) -> None:
-        """Go down greedily, in the column that saves most, for a first good scheme."""
+        """Descend greedily in the column with the largest saving, to obtain a good first incumbent."""
         here = top.copy()
         while True:
             finer = here - np.eye(len(here), dtype=np.int64)
@@ -104,7 +105,7 @@ class BestFirst(Searching):
             here = finer[int(np.argmin(self.objective.floors(finer)))]
 
     def _tightened(self, boxes: list[Box], contest: Contest) -> list[Box]:
-        """Raise the finest levels of boxes as far as coarser ones are sure to be needed; leave out hopeless ones."""
+        """Raise the lowest levels of boxes as far as the requirements demand; discard boxes that cannot improve."""
         boxes = [
             box for box, fails in zip(boxes, self._look(_stacked(boxes, "high"), contest), strict=True) if not fails
         ]
@@ -132,7 +133,7 @@ class BestFirst(Searching):
         return float(self.objective.floors_above(low[None, :], None if extra is None else extra[None, :])[0])
 
     def _halved(self, box: Box, contest: Contest) -> list[Box]:
-        """Cut a box in the column whose levels differ most in price; keep the halves that could hold better."""
+        """Split a box in the column whose levels differ most in cost; keep the halves that may hold a better scheme."""
         open_ = np.flatnonzero(box.low < box.high)
         if not len(open_):
             return []
@@ -149,7 +150,7 @@ def _stacked(boxes: Sequence[Box], side: str) -> Ints:
 
 
 def _tests(box: Box) -> tuple[Ints, Ints]:
-    """Return the coarsest scheme with one column on its finest level, for each column with a choice."""
+    """Return, per column with several levels, the most generalised scheme with that column on its lowest level."""
     columns = np.flatnonzero(box.low < box.high)
     levels = np.tile(box.high, (len(columns), 1))
     levels[np.arange(len(columns)), columns] = box.low[columns]

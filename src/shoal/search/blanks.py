@@ -1,4 +1,4 @@
-"""Blank rows: all their quasi-identifiers are ``*``, those of other rows are not. They count as suppressed."""
+"""Blank rows, whose quasi-identifiers are all ``*`` while those of other rows are not. They count as suppressed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,10 +16,10 @@ _TOGETHER = 1 << 24  # comparisons per block
 
 @dataclass(frozen=True, eq=False)
 class Blanks:
-    """Rows grouped by ``levels``: for each column, the lowest level on which their cell is blank.
+    """Rows grouped by ``levels``: the lowest level of each column on which the cell is blank.
 
-    ``persons``, ``records``: the number in each group. ``nodes[j][l]``: the blank node of column j on level l, counted
-    over all columns; −1 if there is none.
+    ``persons``, ``records``: the number in each group. ``nodes[j][l]``: the blank node of column j on level l, numbered
+    across all columns; −1 if there is none.
     """
 
     levels: Ints
@@ -29,7 +29,7 @@ class Blanks:
 
     @classmethod
     def of(cls, space: Space) -> "Blanks":
-        """Find for each row the lowest level of each column on which it is blank."""
+        """Determine, per row and column, the lowest level on which the cell is blank."""
         rows, members = space.shown_rows()
         heights = [len(ladder.sizes) for ladder in space.ladders]
         firsts = [
@@ -57,13 +57,13 @@ class Blanks:
 
 @dataclass(frozen=True, eq=False)
 class Blanking:
-    """Judges schemes by class size and suppresses the blank class, unless it is the only one."""
+    """Evaluates schemes by class size and suppresses the blank class, unless it is the only one."""
 
     judge: BySize
     blanks: Blanks
 
     def work(self, rows: int) -> int:
-        """Return the work of the underlying judge."""
+        """Return the work of the underlying evaluator."""
         return self.judge.work(rows)
 
     def counted(self, schemes: Ints) -> Counted:

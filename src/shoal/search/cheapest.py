@@ -1,7 +1,8 @@
-"""The cheapest scheme that holds, where nobody may be suppressed.
+"""The cheapest scheme that meets the requirements without suppression.
 
-Then the levels alone say what a scheme costs, so all prices are known beforehand, and it only has to be found out which
-schemes hold. One that fails has a row with too little company, and that row rules out most of the others that fail.
+Without suppression the levels alone determine the cost of a scheme, so all costs are known in advance, and only the
+requirements remain to be checked. A scheme that fails contains a row whose class is too small, and that row rules out
+most of the other schemes that fail.
 """
 
 from collections.abc import Callable
@@ -17,9 +18,10 @@ from shoal.search.optimum import CLOSE, Contest, Outcome, Places, Searching, so_
 
 @dataclass(eq=False)
 class Cheapest(Searching):
-    """Looks for schemes all of whose classes are large enough.
+    """Searches for schemes in which all classes meet the minimum size.
 
-    ``witnesses``: these take for prices what the columns of schemes add up to; ``whole``: tells what that costs.
+    ``witnesses``: the witness search, which ranks schemes by the sum of their column costs. ``whole``: converts such
+    sums to costs.
     """
 
     witnesses: Witnesses
@@ -29,12 +31,12 @@ class Cheapest(Searching):
         witnesses, places, best = self.witnesses, list[int](), np.inf
         try:
             self._tell(best)
-            for scheme in witnesses.holding(2 * CLOSE):  # sums of the same columns may be rounded in another order
+            for scheme in witnesses.holding(2 * CLOSE):  # equal sums may differ by the order of rounding
                 if scheme is not None:
                     places.append(scheme)
                     best = min(best, float(self._prices([scheme])[0]))
                 self._tell(best)
-        finally:  # who stops it is told what was found until then
+        finally:  # an interrupted search still reports its best scheme
             self._enter_cheapest(contest, np.array(sorted(places), np.intp))
         return Outcome(contest.best(), witnesses.looked_at, len(self.space))
 

@@ -1,4 +1,4 @@
-"""Evaluation: which classes of a scheme must be suppressed, and what that leaves, for many schemes at once."""
+"""Evaluation of many schemes at once: the classes that must be suppressed, and the counts of the remaining ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,61 +16,67 @@ from shoal.models.model import Model, SizesModel
 from shoal.population import Matched
 from shoal.search.objective import Counted, Ints
 
-LISTED = 1 << 22  # rows that are listed at most together
+LISTED = 1 << 22  # maximum number of rows listed together
 _CLASSES, _PERSONS, _RECORDS, _SQUARES = range(len(FIGURES))
 
 
 class Evaluator(Protocol):
-    """Counts what is left of schemes."""
+    """Evaluates schemes: counts suppressed persons and records and the remaining classes."""
 
     def work(self, rows: int) -> int:
-        """Return as how many rows it takes, about, to count the classes of one scheme of so many rows."""
+        """Estimate the work of evaluating one scheme of a table with ``rows`` rows, in units of rows."""
         ...
 
     def counted(self, schemes: Ints) -> Counted:
-        """Count; schemes ascend."""
+        """Evaluate schemes, given in ascending order."""
         ...
 
     def by_sizes(self, schemes: Ints, sizes: Sequence[int]) -> list[Counted]:
-        """Count for each of some sizes, which ascend, as if classes had to be that large."""
+        """Evaluate schemes for each of several minimum class sizes, given in ascending order."""
         ...
 
     def another(self, *, keeping: bool = True) -> "Evaluator":
-        """Return one like this for another thread; ``keeping``: whether it is asked for few schemes many times."""
+        """Return an equivalent evaluator for another thread.
+
+        ``keeping``: whether it will be called many times with few schemes.
+        """
         ...
 
 
 @dataclass(eq=False)
 class BySize:
-    """Classes of fewer persons are suppressed, and nothing else counts; at most ``limit`` persons may be."""
+    """Suppresses the classes with fewer than ``size`` persons; no other criterion applies.
+
+    ``limit``: the number of persons that may be suppressed.
+    """
 
     scan: Scan
     size: int
     limit: int
 
     def work(self, rows: int) -> int:
-        """Return the rows; more, where their keys are too long for one number."""
+        """Return the number of rows, multiplied if their keys do not fit into one integer."""
         return rows if self.scan.lattice.fits else 100 * rows
 
     def counted(self, schemes: Ints) -> Counted:
-        """Count the classes that are too small."""
+        """Count the classes below the minimum size."""
         (counted,) = by_bands(self.scan.lattice, self.scan.tally(schemes, self.size, self.limit))
         return counted
 
     def by_sizes(self, schemes: Ints, sizes: Sequence[int]) -> list[Counted]:
-        """Count the classes that are too small, for each size."""
+        """Count the classes below each minimum size."""
         bounds = sorted({max(size, self.size) for size in sizes})
         walk = self.scan.walk
         by_size = dict(zip(bounds, by_bands(walk.lattice, walk.tally(schemes, bounds)), strict=True))
         return [by_size[max(size, self.size)] for size in sizes]
 
     def another(self, *, keeping: bool = True) -> "BySize":
-        """Return one with room of its own."""
+        """Return a copy with its own working memory."""
         return BySize(self.scan.another(keeping=keeping), self.size, self.limit)
 
 
 def by_bands(lattice: Lattice, tallies: Tallies) -> list[Counted]:
-    """Return what is left if the classes of the first band are suppressed, of the first two, and so on."""
+    """Return the counts after suppressing the classes of the first band, of the first two bands, and so on."""
     levels = lattice.levels(tallies.schemes)
     lost = np.cumsum(tallies.figures, axis=1).astype(np.int64)
     whole = lost[:, -1]
@@ -93,7 +99,7 @@ def by_bands(lattice: Lattice, tallies: Tallies) -> list[Counted]:
 
 @dataclass(frozen=True, eq=False)
 class Sensitive:
-    """A sensitive column, the models about it, and a walk that sees it."""
+    """A sensitive column, the models that apply to it, and a walk that reads it."""
 
     column: str
     models: tuple[Model, ...]
@@ -102,14 +108,17 @@ class Sensitive:
 
 @dataclass(frozen=True, eq=False)
 class Registered:
-    """Models that compare classes with a register, and a walk over its people; ``outside``: those who fit into none."""
+    """Models that compare classes with a register, and a walk over the persons of the register.
+
+    ``outside``: the number of persons in the register who match no class.
+    """
 
     models: tuple[Model, ...]
     walk: Walk
     outside: int
 
     def failing(self, listing: ClassListing, base: Evidence) -> NDArray[np.bool_]:
-        """Tell which of the listed classes fail: all classes of their schemes are listed."""
+        """Return a mask of the listed classes that fail; the listing must contain all classes of its schemes."""
         people = ClassListing.joined(list(self.walk.listings(listing.schemes, 1)))
         failing = np.zeros(len(listing.sizes), bool)
         schemes = np.arange(len(listing.schemes) + 1)
@@ -134,10 +143,10 @@ class Registered:
 
 @dataclass(eq=False)
 class ByValues:
-    """Classes are suppressed that are too small, or whose sensitive values fail a model.
+    """Suppresses the classes that are too small or whose sensitive values fail a model.
 
-    ``tables``: what must hold of the table as a whole; the smallest of the other classes are suppressed until it does.
-    ``registered``: models that compare with a register, if any.
+    ``tables``: requirements on the table as a whole; the smallest remaining classes are suppressed until they are met.
+    ``registered``: models that compare classes with a register, if any.
     """
 
     evidence: Evidence
@@ -148,23 +157,23 @@ class ByValues:
     registered: Registered | None = None
 
     def work(self, rows: int) -> int:
-        """Return more: their values are looked at as well."""
+        """Return a multiple of the number of rows, because sensitive values are read as well."""
         return 5 * rows
 
     def counted(self, schemes: Ints) -> Counted:
-        """List the classes that are large enough, ask the models, and count what passes."""
+        """List the classes of sufficient size, apply the models, and count the classes that pass."""
         together = max(LISTED // max(len(self.walk.rows), 1), 1)
         parts = [schemes[begin : begin + together] for begin in range(0, len(schemes), together)]
         return Counted.joined([self._counted(part) for part in parts])
 
     def another(self, *, keeping: bool = True) -> "ByValues":
-        """Return one with room of its own."""
+        """Return a copy with its own working memory."""
         columns = tuple(replace(column, walk=column.walk.another(keeping=keeping)) for column in self.columns)
         registered = self.registered and replace(self.registered, walk=self.registered.walk.another(keeping=keeping))
         return replace(self, walk=self.walk.another(keeping=keeping), columns=columns, registered=registered)
 
     def by_sizes(self, schemes: Ints, sizes: Sequence[int]) -> list[Counted]:
-        """Ask the models once, and count for each size."""
+        """Apply the models once, and count the results for each minimum size."""
         together = max(LISTED // max(len(self.walk.rows), 1), 1)
         parts = [self._by_sizes(schemes[begin : begin + together], sizes) for begin in range(0, len(schemes), together)]
         return [Counted.joined(list(parts_of)) for parts_of in zip(*parts, strict=True)]
@@ -183,7 +192,7 @@ class ByValues:
         return kept
 
     def _passing(self, schemes: Ints, size: int) -> tuple[ClassListing, NDArray[np.bool_]]:
-        """List the classes that are large enough, and tell which ones pass all models about their values."""
+        """List the classes of sufficient size, and return a mask of those that pass all class models."""
         least = 1 if self.registered else size
         listed = [ClassListing.joined(list(column.walk.listings(schemes, least))) for column in self.columns]
         first = listed[0] if listed else ClassListing.joined(list(self.walk.listings(schemes, least)))
@@ -197,12 +206,12 @@ class ByValues:
         return first, kept
 
     def _only_keys(self, listing: ClassListing) -> ClassListing:
-        """Return the classes with keys as a walk without a sensitive column has them."""
+        """Return the listing with keys in the format of a walk without a sensitive column."""
         below = self._spreader.lattice.bits[-1] if self.columns else 0
         return replace(listing, keys=listing.keys >> np.uint64(below))
 
     def _left(self, listing: ClassListing, kept: NDArray[np.bool_]) -> Counted:
-        """Count what is left of each scheme."""
+        """Count the persons, records and classes that remain in each scheme."""
         levels = self.walk.lattice.levels(listing.schemes)
         sizes, records = listing.sizes.astype(np.int64), listing.records.astype(np.int64)
         parts = (kept, sizes * (sizes >= self.size), sizes * kept, records * kept, records * records * kept)
@@ -221,11 +230,11 @@ class ByValues:
 
     @property
     def _spreader(self) -> Walk:
-        """The walk that made the keys."""
+        """The walk that produced the keys."""
         return self.columns[0].walk if self.columns else self.walk
 
     def _whole(self, levels: Ints) -> NDArray[np.uint32]:
-        """Return how many records have each node, all columns side by side."""
+        """Return the number of records of each node per scheme, with all columns concatenated."""
         lattice = self.walk.lattice
         whole = np.zeros((len(levels), lattice.width), np.uint32)
         for column, counts in enumerate(self.walk.totals):
@@ -235,7 +244,7 @@ class ByValues:
         return whole
 
     def _seen(self, column: str, listing: ClassListing) -> Evidence:
-        """Return the listed classes, as if they were those of one table."""
+        """Return the listed classes as evidence, as if they belonged to a single table."""
         base = self.evidence.classes
         sizes, number = listing.sizes.astype(np.int64), len(listing.sizes)
         before = base.histograms[column]
@@ -247,7 +256,10 @@ class ByValues:
 
 
 def without_smallest(table: SizesModel, listing: ClassListing, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Leave out the smallest of the kept classes of each scheme, as few as will do; all, if nothing helps."""
+    """Suppress the smallest kept classes of each scheme, as few as possible, until the table model holds.
+
+    If it never holds, all classes of the scheme are suppressed. Returns the mask of the classes that remain.
+    """
     order = np.lexsort((listing.sizes, listing.of_class))
     order = order[kept[order]]
     scheme, sizes = listing.of_class[order], listing.sizes[order].astype(np.int64)
@@ -255,7 +267,7 @@ def without_smallest(table: SizesModel, listing: ClassListing, kept: NDArray[np.
     ends = np.searchsorted(scheme, np.arange(number), side="right")[scheme]
 
     def from_here(numbers: Ints) -> Ints:
-        """Add up from each class to the largest of its scheme."""
+        """Sum from each class up to the largest class of its scheme."""
         summed = np.concatenate([[0], np.cumsum(numbers)])
         return np.asarray(summed[ends] - summed[:-1])
 
@@ -268,7 +280,7 @@ def without_smallest(table: SizesModel, listing: ClassListing, kept: NDArray[np.
 
 
 def _by_scheme(listing: ClassListing, parts: Sequence[NDArray[np.integer | np.bool_]]) -> list[Ints]:
-    """Add numbers up that classes have; those of one scheme are neighbours."""
+    """Sum numbers of classes per scheme; the classes of a scheme are adjacent."""
     ends = np.searchsorted(listing.of_class, np.arange(len(listing.schemes) + 1))
     sums = (np.concatenate([[0], np.cumsum(part, dtype=np.int64)])[ends] for part in parts)
     return [np.diff(sums_of) for sums_of in sums]

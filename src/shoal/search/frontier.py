@@ -1,7 +1,7 @@
-"""The frontier between risk and quality: for every k and every limit of suppression, the best scheme.
+"""The frontier between risk and quality: the optimal scheme for every k and every suppression limit.
 
-Every scheme of the lattice is looked at, once for all k: a class that is too small for one k is too small for all
-larger ones, so classes are sorted into bands by their size.
+Every scheme of the lattice is evaluated once for all k. A class that is too small for one k is too small for all larger
+ones, so classes are sorted into bands by size.
 """
 
 from collections.abc import Sequence
@@ -30,15 +30,15 @@ from shoal.words import counted, share
 SIZES = (2, 3, 5, 10, 11, 20, 50, 100)
 LIMITS = (0.0, 0.02, 0.05, 1.0)
 MOST_SCHEMES = 4_000_000
-_WORK, _ALWAYS = 20_000_000_000, 1000  # rows times schemes that take some minutes; schemes that are never too many
-_TOGETHER, _ROOM = 2048, 1 << 24  # schemes that are counted together, and how many numbers they may take
+_WORK, _ALWAYS = 20_000_000_000, 1000  # rows times schemes in a few minutes; schemes always allowed
+_TOGETHER, _ROOM = 2048, 1 << 24  # schemes evaluated together, and the numbers they may occupy
 
 
 @dataclass(frozen=True, slots=True)
 class FrontierPoint:
-    """The best that can be had if at least ``k`` persons must look alike, and a share ``limit`` may be suppressed.
+    """The optimal scheme for a minimum class size ``k``, with at most a share ``limit`` of the persons suppressed.
 
-    ``scheme``: None if nothing will do.
+    ``scheme``: None if no scheme meets the requirements.
     """
 
     k: int
@@ -51,7 +51,7 @@ class FrontierPoint:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Frontier(Presentable):
-    """Points by k, then by limit. ``schemes``: how many there are, all of which were looked at."""
+    """Points sorted by k, then by limit. ``schemes``: the number of schemes, all of which were evaluated."""
 
     __module__ = "shoal"
 
@@ -60,7 +60,7 @@ class Frontier(Presentable):
     schemes: int
 
     def at(self, k: int, limit: float) -> FrontierPoint:
-        """Return one point."""
+        """Return the point for a given k and limit."""
         points = [point for point in self.points if (point.k, point.limit) == (k, limit)]
         if not points:
             raise ModelError(
@@ -69,11 +69,11 @@ class Frontier(Presentable):
         return points[0]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the frontier as plain data: what ``shoal anonymize --frontier --json`` prints."""
+        """Return the frontier as plain data, as printed by ``shoal anonymize --frontier --json``."""
         return {"quality": self.quality, "schemes": self.schemes, "frontier": [asdict(point) for point in self.points]}
 
     def to_frame(self, kind: str | None = None) -> Any:
-        """Return one row for each point, the level of each column in a column of its own."""
+        """Return one row per point, with the level of each quasi-identifier in a separate column."""
         rows = []
         for point in self.points:
             levels = {f"level of {name}": level for name, level in (point.scheme or {}).items()}
@@ -81,7 +81,7 @@ class Frontier(Presentable):
         return of_rows(rows, kind)
 
     def sheet(self) -> Sheet:
-        """Return the price of every k and limit."""
+        """Return the lowest cost for every k and limit."""
         limits = list(dict.fromkeys(point.limit for point in self.points))
         rows = [
             (f"{k:,}", *(_price(self.at(k, limit).price) for limit in limits))
@@ -108,9 +108,10 @@ def frontier(
     *,
     most: int | None = None,
 ) -> Frontier:
-    """Find the best scheme for each k and limit; what else the goal asks for must hold everywhere.
+    """Find the optimal scheme for each k and limit; all other requirements of the goal apply at every point.
 
-    More than ``most`` schemes are refused; by default, as many as take more than a few minutes.
+    A lattice of more than ``most`` schemes is rejected; by default, the maximum is the number of schemes that can be
+    evaluated in a few minutes.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind_all
@@ -146,7 +147,7 @@ def frontier(
     for evaluator in goal.evaluators(keeping=False):
         free.put(evaluator)
     lock, objective = Lock(), goal.objective
-    least = [min(k, everybody + 1) for k in ks]  # if it is more than there are, it does not matter how many more
+    least = [min(k, everybody + 1) for k in ks]  # beyond the number of persons, all k are equivalent
     parts = _parts(goal, len(ks))
 
     def look(part: int) -> None:
@@ -176,10 +177,10 @@ def _fitting(goal: Goal) -> int:
 
 
 def _parts(goal: Goal, sizes: int) -> list[Ints]:
-    """Cut the schemes into parts that take no more room than they may."""
+    """Split the schemes into parts that fit into the memory limit."""
     width = sum(ladder.sizes[0] for ladder in goal.space.ladders)
     most = max(min(_TOGETHER, _ROOM // (width * sizes)), 1)
-    whole = 1  # schemes that agree in the first columns: a walk has part of its work in common for them
+    whole = 1  # schemes that agree in the first columns, for which a walk shares work
     for levels in reversed(goal.space.shape):
         if whole * levels > most:
             break

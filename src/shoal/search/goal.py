@@ -1,4 +1,4 @@
-"""The goal of a search: what a scheme must fulfil, and by what it is judged."""
+"""The goal of a search: the requirements on a scheme, and the quality measure that ranks schemes."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -25,15 +25,16 @@ from shoal.search.plain import Plain
 from shoal.search.space import Space
 from shoal.table.missing import Missing
 
-MOST_SCHEMES = 4_000_000  # that are searched layer by layer
+MOST_SCHEMES = 4_000_000  # searched layer by layer; with more, best first
 
 
 @dataclass(frozen=True, eq=False)
 class Goal:
-    """``models``: what every scheme must fulfil. ``limit``: how many persons may be suppressed for it.
+    """Requirements and quality measure of a search.
 
-    ``weights``: how much columns count for the quality, 1 if nothing is said. ``threads``: how many may work.
-    ``seconds``: how long to search where there are too many schemes to look at all.
+    ``models``: the requirements that every scheme must meet. ``limit``: the number of persons that may be suppressed.
+    ``weights``: the weights of columns in the quality measure, 1 by default. ``threads``: the number of threads.
+    ``seconds``: the time limit if there are too many schemes to evaluate all.
     """
 
     space: Space
@@ -58,17 +59,17 @@ class Goal:
 
     @cached_property
     def evidence(self) -> Evidence:
-        """The classes of the table as it is."""
+        """The classes of the original table."""
         table = self.space.table
         return self.gatherer.evidence(View(self.space.quasi, table.sensitive))
 
     def weighing(self, names: Sequence[str]) -> Floats:
-        """Return how much each of some columns counts."""
+        """Return the weights of columns."""
         return np.array([float(self.weights.get(name, 1)) for name in names])
 
     @property
     def bounds(self) -> Mapping[str, tuple[int, int]]:
-        """The lowest and the highest level of columns that must not be on all."""
+        """The lowest and the highest permitted level of columns whose levels are restricted."""
         ladders = {ladder.hierarchy.column: ladder for ladder in self.space.ladders}
         return {
             name: (ladder.low, ladder.low + len(ladder.sizes) - 1)
@@ -78,7 +79,10 @@ class Goal:
 
     @cached_property
     def monotone(self) -> Monotone:
-        """What all models promise together; nothing where a coarser scheme may hide records that a finer one shows."""
+        """The guarantees that all models give together.
+
+        No guarantee holds if a generalised scheme may blank records that a more specific one shows.
+        """
         if self.space.blanks_some:
             return Monotone(generalisation=False, suppression=False)
         promised = [model.monotone(overlap=self.evidence.classes.overlap) for model in self.models]
@@ -90,22 +94,25 @@ class Goal:
 
     @property
     def tables(self) -> tuple[SizesModel, ...]:
-        """What must hold of the table as a whole."""
+        """Models that set a requirement on the table as a whole."""
         return tuple(model for model in self.models if isinstance(model, SizesModel))
 
     @cached_property
     def needed(self) -> int:
-        """How many persons a class needs."""
+        """The minimum class size that the models require."""
         standing = [model for model in self.models if self._views(model) is not None]
         return max((model.least(self.evidence) for model in standing), default=1)
 
     @property
     def size(self) -> int:
-        """The same; if it is more than there are, it does not matter how many more."""
+        """The minimum class size, capped at one more than the number of persons."""
         return min(self.needed, self.evidence.classes.persons + 1)
 
     def _views(self, model: Model) -> list[View] | None:
-        """Return what a model wants to see, if that is the classes of a scheme and at most one sensitive column."""
+        """Return the views of a model, or None if they are not supported class by class.
+
+        Views are supported if they use the classes of a scheme and at most one sensitive column.
+        """
         if isinstance(model, SizesModel):
             return []
         if model.scope is not Scope.CLASS or Need.SUBSETS in model.needs:
@@ -124,7 +131,7 @@ class Goal:
 
     @property
     def _adds_up(self) -> bool:
-        """Whether classes of a coarser scheme are unions of those of a finer one."""
+        """Whether the classes of a generalised scheme are unions of those of a more specific one."""
         return self.gatherer.missing is Missing.OWN or not any(
             self.space.table[name].missing for name in self.space.quasi
         )
@@ -135,7 +142,7 @@ class Goal:
 
     @cached_property
     def objective(self) -> Objective:
-        """What schemes cost."""
+        """The cost function for schemes."""
         space = self.space
         if isinstance(self.evaluator, Plain):
             return MeasuredObjective()
@@ -147,19 +154,19 @@ class Goal:
 
     @cached_property
     def by_levels(self) -> LevelObjective | None:
-        """What the levels of columns cost, if that is what the quality measures."""
+        """The cost function for the levels of columns, if the quality measure is of that kind."""
         if not isinstance(self.quality, LevelQuality):
             return None
         return LevelObjective(self.quality, self.weighing(self.space.names), self.space.rungs())
 
     @property
     def plain(self) -> Plain:
-        """Who judges any scheme by any model, slowly."""
+        """The slow evaluator that supports any scheme and any model."""
         return Plain(self.space, self.gatherer, self.models, self.quality, self.limit)
 
     @cached_property
     def evaluator(self) -> Evaluator:
-        """Return who judges schemes: the fastest that can."""
+        """The fastest evaluator that supports the models and the quality measure."""
         by_class = self._by_class
         if not self.space.blanks_some:
             return by_class
@@ -167,7 +174,7 @@ class Goal:
 
     @property
     def by_class(self) -> bool:
-        """Whether what is required can be judged class by class, whatever formed the classes."""
+        """Whether the requirements can be evaluated class by class, regardless of how the classes were formed."""
         return not isinstance(self._by_class, Plain)
 
     @cached_property
@@ -184,7 +191,7 @@ class Goal:
         asked: dict[str, list[Model]] = {}
         for model, wanted in zip(self.models, views, strict=True):
             if model not in self.registered and model.enough(self.evidence) is None:
-                for view in wanted or ():  # none: about the table
+                for view in wanted or ():  # none if the model applies to the table as a whole
                     asked.setdefault(view.sensitive[0], []).append(model)
         walks = {column: self.space.walk(column) for column in asked}
         if any(walk is None for walk in walks.values()):
@@ -199,18 +206,24 @@ class Goal:
         return Registered(self.registered, *self.space.people_walk(population))
 
     def evaluators(self, *, keeping: bool = True) -> Sequence[Evaluator]:
-        """Return one for each thread; ``keeping``: whether they are asked for few schemes many times."""
+        """Return one evaluator per thread.
+
+        ``keeping``: whether they will be called many times with few schemes.
+        """
         return [self.evaluator.another(keeping=keeping) for _ in range(self.threads)]
 
     def coarsest(self) -> int:
-        """Return how many persons the coarsest scheme leaves out: the fewest of all, where models promise that."""
+        """Return the number of persons that the most generalised scheme suppresses.
+
+        It is the minimum over all schemes if the models guarantee monotonicity.
+        """
         return int(self.evaluator.counted(np.array([len(self.space) - 1])).suppressed[0])
 
     def optimum(self, progress: Hook = silent, *, seconds: float | None = None, most: int = MOST_SCHEMES) -> Outcome:
-        """Find the best scheme of all.
+        """Find the optimal scheme.
 
-        Of more schemes than ``most`` the best one is sought for so many ``seconds`` (unless given, the goal's), and a
-        bound for all is proved.
+        If there are more than ``most`` schemes, the search ends after ``seconds`` (by default those of the goal) with
+        the best scheme found and a proved lower bound.
         """
         evaluators, objective = self.evaluators(), self.objective
         asked = (self.space, evaluators, objective, self.limit, self.monotone, progress)
@@ -221,7 +234,11 @@ class Goal:
         return DescendingSearch(*asked).outcome()
 
     def _witnesses(self, objective: LevelObjective, judge: Evaluator) -> Witnesses | None:
-        """Return who finds the cheapest scheme where sizes of classes tell whether one will do, and levels its cost."""
+        """Return the witness search for the cheapest scheme, if it applies.
+
+        It applies if suppression is not allowed, class sizes alone decide whether a scheme meets the requirements, and
+        levels alone determine its cost.
+        """
         if self.limit or not isinstance(judge, BySize) or not Witnesses.fit(judge.scan, judge.size):
             return None
         return Witnesses(judge.scan, objective.sums(), judge.size)

@@ -1,4 +1,4 @@
-"""A ladder: one column as a walk through the lattice sees it."""
+"""A ladder: the levels of one column, prepared for a walk through the lattice."""
 
 from dataclasses import dataclass
 
@@ -13,10 +13,11 @@ Ids = NDArray[np.uint32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ladder:
-    """Levels ``low`` to ``high`` of a hierarchy, with nodes numbered as they follow each other in the tree.
+    """A range of levels of a hierarchy, starting at ``low``, with nodes numbered in tree order.
 
-    ``places[code]``: the node of each code of the column on the lowest level. ``steps[l][node]``: the node above.
-    ``sizes[l]``: how many nodes there are. ``numbers[l][node]``: the number that a node has in the hierarchy.
+    ``places[code]``: the node of each code of the column on the lowest level. ``steps[l][node]``: the parent of a node
+    of level l. ``sizes[l]``: the number of nodes on level l. ``numbers[l][node]``: the number of a node in the
+    hierarchy.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind
@@ -35,18 +36,18 @@ class Ladder:
     numbers: tuple[NDArray[np.intp], ...]
 
     def maps(self) -> tuple[Ids, ...]:
-        """Return the node on each level of each node on the lowest."""
+        """Return, per level, the ancestor of each node of the lowest level."""
         maps = [np.arange(self.sizes[0], dtype=np.uint32)]
         for step in self.steps:
             maps.append(step[maps[-1]])
         return tuple(maps)
 
     def blank(self) -> tuple[NDArray[np.bool_], ...]:
-        """Return for each level which nodes of the lowest show nothing on it."""
+        """Return, per level, a mask of the nodes of the lowest level that are blank on it."""
         return tuple(hidden[nodes] for hidden, nodes in zip(self.hidden(), self.maps(), strict=True))
 
     def hidden(self) -> tuple[NDArray[np.bool_], ...]:
-        """Return for each level which of its nodes show nothing."""
+        """Return, per level, a mask of its blank nodes."""
         nothing = [self.hierarchy.suppressed_node(self.low + level) for level in range(len(self.sizes))]
         return tuple(
             np.zeros(len(numbers_of), bool) if node is None else numbers_of == node
@@ -55,12 +56,12 @@ class Ladder:
 
     @property
     def blanks_some(self) -> bool:
-        """Whether there is a level on which some nodes show nothing, and others do."""
+        """Whether a level has both blank nodes and nodes that are not blank."""
         return any(0 < int(hidden.sum()) < len(hidden) for hidden in self.hidden())
 
     @classmethod
     def of(cls, hierarchy: Hierarchy, bounds: tuple[int, int] | None = None) -> "Ladder":
-        """Take the levels of a hierarchy, or those within bounds."""
+        """Build the ladder from all levels of a hierarchy, or from those within bounds."""
         low, high = bounds or (0, hierarchy.height)
         if not 0 <= low <= high <= hierarchy.height:
             raise PolicyError(
@@ -72,7 +73,7 @@ class Ladder:
                 top=hierarchy.height,
             )
         nodes = np.array([hierarchy.nodes(level) for level in range(low, high + 1)])
-        order = np.lexsort(nodes)  # in which equal nodes are neighbours
+        order = np.lexsort(nodes)  # makes equal nodes adjacent on every level
         nodes = nodes[:, order]
         new = np.ones(nodes.shape, bool)
         np.not_equal(nodes[:, 1:], nodes[:, :-1], out=new[:, 1:])

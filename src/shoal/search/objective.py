@@ -1,4 +1,4 @@
-"""The objective of a search: what a scheme costs by a measure of quality, for many schemes at once."""
+"""The objective of a search: the cost of many schemes at once by a quality measure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,12 +17,13 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counted:
-    """What is known about some schemes: ``levels[i, j]`` is the level of column j in scheme i.
+    """Counts of evaluated schemes: ``levels[i, j]`` is the level of column j in scheme i.
 
-    ``small``: persons in classes that are too small, whatever else they are like. ``suppressed`` and ``lost``: persons
-    and records in all classes that fail. ``classes`` and ``squares``: of what is kept.
-    ``nodes[i, node]``: how many suppressed records have each node, all columns side by side. ``prices``: what schemes
-    cost, if that was measured already. Of schemes that suppress too many, only how many these are may be known.
+    ``small``: persons in classes below the minimum size. ``suppressed`` and ``lost``: persons and records in all
+    classes that fail. ``classes`` and ``squares``: the number of remaining classes, and the sum of their squared sizes
+    in records. ``nodes[i, node]``: the number of suppressed records of each node, with all columns concatenated.
+    ``prices``: the costs of the schemes, if already measured. For schemes that exceed the suppression limit, only
+    ``suppressed`` is guaranteed to be known.
     """
 
     schemes: Ints
@@ -36,7 +37,7 @@ class Counted:
     prices: Floats | None = None
 
     def some(self, places: NDArray[np.intp]) -> "Counted":
-        """Return some schemes only."""
+        """Return the schemes at the given places only."""
         parts: dict[str, Any] = {name: None if part is None else part[places] for name, part in self._parts().items()}
         return Counted(**parts)
 
@@ -45,7 +46,7 @@ class Counted:
 
     @classmethod
     def joined(cls, parts: Sequence["Counted"]) -> "Counted":
-        """Put counts of different schemes together."""
+        """Concatenate the counts of different schemes."""
         if len(parts) == 1:
             return parts[0]
         joined_parts: dict[str, Any] = {}
@@ -56,7 +57,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Priced:
-    """What schemes cost. ``extra[i, j]``: how much of it column j costs more because records are suppressed."""
+    """Costs of schemes. ``extra[i, j]``: the cost that suppression adds to column j in scheme i."""
 
     prices: Floats
     extra: Floats | None
@@ -64,7 +65,10 @@ class Priced:
 
 @dataclass(frozen=True, eq=False)
 class LevelObjective:
-    """A measure of columns. What suppression adds to a column only grows on the way down to finer schemes."""
+    """Cost by a measure of columns.
+
+    The cost that suppression adds to a column only grows towards more specific schemes.
+    """
 
     quality: LevelQuality
     weights: Floats
@@ -76,7 +80,7 @@ class LevelObjective:
 
     @cached_property
     def base(self) -> Floats:
-        """What each column costs on each of its levels if nothing is suppressed; infinite where it has no more."""
+        """The cost of each column on each of its levels without suppression; infinite beyond its highest level."""
         base = np.full((len(self.rungs), max(len(rungs.records) for rungs in self.rungs)), np.inf)
         for costs, pricing, rungs in zip(base, self._pricings, self.rungs, strict=True):
             levels = np.arange(len(rungs.records))
@@ -85,12 +89,12 @@ class LevelObjective:
 
     @cached_property
     def steady(self) -> bool:
-        """Whether bounds can be had."""
+        """Whether lower bounds are valid."""
         return all(self.quality.steady(rungs) for rungs in self.rungs)
 
     @cached_property
     def _cheapest_below(self) -> Floats:
-        """What each column costs at least on a level or a finer one: a label may say more than the one above it."""
+        """The lowest cost of each column on a level or any below; a label may be more informative than one below it."""
         return np.minimum.accumulate(self.base, axis=1)
 
     @cached_property
@@ -98,26 +102,29 @@ class LevelObjective:
         return np.minimum.accumulate(self.base[:, ::-1], axis=1)[:, ::-1]
 
     def sums(self) -> Floats:
-        """Return what the columns of every scheme add up to if nothing is suppressed: the price only grows with it."""
+        """Return the sum of column costs of every scheme without suppression; the total cost increases with it."""
         sums = np.zeros(1)
         for base, rungs, weight in zip(self.base[::-1], reversed(self.rungs), self.weights[::-1], strict=True):
             sums = np.add.outer(self.quality.summands(base[: len(rungs.records)]) * weight, sums).ravel()
         return sums
 
     def whole(self, sums: Floats) -> Floats:
-        """Return what schemes cost whose columns add up to so much."""
+        """Return the total cost for each sum of column costs."""
         return self.quality.whole(sums, float(self.weights.sum()))
 
     def floors(self, levels: Ints, extra: Floats | None = None) -> Floats:
-        """Return what schemes cost at least, if suppression adds at least so much to each column."""
+        """Return a lower bound on the cost of each scheme.
+
+        ``extra``: a lower bound on the cost that suppression adds to each column.
+        """
         return self._floors(self.base, levels, extra)
 
     def floors_below(self, levels: Ints, extra: Floats | None = None) -> Floats:
-        """Return the same for each scheme and all that are finer."""
+        """Return a lower bound on the cost of each scheme and all schemes below it; ``extra``: as in ``floors``."""
         return self._floors(self._cheapest_below, levels, extra)
 
     def floors_above(self, levels: Ints, extra: Floats | None = None) -> Floats:
-        """Return the same for each scheme and all that are coarser."""
+        """Return a lower bound on the cost of each scheme and all schemes above it; ``extra``: as in ``floors``."""
         return self._floors(self._cheapest_above, levels, extra)
 
     def _floors(self, costs: Floats, levels: Ints, extra: Floats | None) -> Floats:
@@ -125,7 +132,7 @@ class LevelObjective:
         return self.quality.combined(prices if extra is None else prices + extra, self.weights)
 
     def priced(self, counted: Counted) -> Priced:
-        """Return what schemes cost."""
+        """Return the costs of schemes."""
         prices, begin = np.empty(counted.levels.shape), 0
         for column, (pricing, rungs) in enumerate(zip(self._pricings, self.rungs, strict=True)):
             end = begin + rungs.records.shape[1]
@@ -137,17 +144,17 @@ class LevelObjective:
 
 
 def _chosen(costs: Floats, levels: Ints) -> Floats:
-    """Return what the columns of schemes cost."""
+    """Return the costs of the columns of schemes."""
     return costs[np.arange(len(costs)), levels]
 
 
 class Boundless:
-    """An objective that gives no bounds."""
+    """An objective without lower bounds."""
 
     steady: ClassVar[bool] = False
 
     def floors(self, levels: Ints, extra: Floats | None = None) -> Floats:  # noqa: ARG002 - as the others
-        """Return that nothing is known."""
+        """Return minus infinity: no lower bound is known."""
         return np.full(len(levels), -np.inf)
 
     floors_below = floors_above = floors
@@ -155,14 +162,14 @@ class Boundless:
 
 @dataclass(frozen=True, eq=False)
 class FigureObjective(Boundless):
-    """A measure of classes."""
+    """Cost by a measure of classes."""
 
     quality: FigureQuality
     records: int
     sizes: Ints
 
     def priced(self, counted: Counted) -> Priced:
-        """Return what schemes cost."""
+        """Return the costs of schemes."""
         kept = (self.records - counted.lost).astype(np.float64)
         figures = Figures(self.records, self.sizes, kept, counted.classes.astype(float), counted.squares.astype(float))
         return Priced(self.quality.of_figures(figures), None)
@@ -170,10 +177,10 @@ class FigureObjective(Boundless):
 
 @dataclass(frozen=True, eq=False)
 class MeasuredObjective(Boundless):
-    """Prices that were measured already, scheme by scheme."""
+    """Costs that were already measured scheme by scheme."""
 
     def priced(self, counted: Counted) -> Priced:
-        """Return what was measured."""
+        """Return the measured costs."""
         if counted.prices is None:
             raise ValueError("prices were not measured")
         return Priced(counted.prices, None)

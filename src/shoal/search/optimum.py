@@ -1,13 +1,15 @@
-"""The best scheme of all, proved to be so.
+"""Search for the optimal scheme, with a proof of optimality.
 
-Schemes are judged from coarse to fine, layer by layer: those of one height. Two things are left out: what must suppress
-too much, because a coarser scheme must already, where the models promise that; and what cannot be cheaper than the best
-so far. A scheme costs at least what its levels cost plus, for each column, what suppression adds to it in a coarser
-scheme: records that are suppressed there are suppressed in a finer one, too, and cost no less. So the way down ends
-long before the large tables of the fine schemes are reached.
+Schemes are evaluated from the most generalised to the most specific, one layer (schemes of equal height) at a time. Two
+kinds of schemes are pruned: those that must exceed the suppression limit because a more generalised scheme already
+does, where the models guarantee monotonicity; and those whose lower bound exceeds the incumbent. The lower bound of a
+scheme is the cost of its levels plus, per column, the cost that suppression adds in a more generalised scheme: records
+suppressed there are also suppressed in a more specific scheme, and cost no less. The search therefore ends long before
+it reaches the large tables of the most specific schemes.
 
-In a layer, what may cost least is judged first: it makes the rest look dear. Where most of that fails, schemes right
-above are judged instead, though they are too dear themselves: one that fails rules out all below it.
+Within a layer, the schemes with the lowest bounds are evaluated first, because a better incumbent prunes more of the
+others. If most of these fail, their direct generalisations are evaluated instead, although they cannot be optimal
+themselves: one that fails rules out all schemes below it.
 """
 
 from abc import ABC, abstractmethod
@@ -29,11 +31,11 @@ from shoal.search.objective import Counted, Ints, Objective
 from shoal.search.space import Space
 from shoal.words import short
 
-CLOSE = 1e-12  # prices that differ by less, relative to their size, are the same
-_TOGETHER = 32  # schemes that are looked at together or, if many are left,
-_PART = 8  # such a part of them,
-_MOST = 4096  # but no more than these
-_SHARED = 16  # schemes from which on it pays to use a second thread
+CLOSE = 1e-12  # relative tolerance within which costs are equal
+_TOGETHER = 32  # minimum number of schemes evaluated together;
+_PART = 8  # if many remain, one eighth of them,
+_MOST = 4096  # but at most this number
+_SHARED = 16  # schemes from which a second thread pays off
 
 Mask = NDArray[np.bool_]
 Places = NDArray[np.intp]
@@ -41,7 +43,7 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """The best scheme: its number and its price; ``suppressed``: how many persons it suppresses."""
+    """The best scheme: its number and cost. ``suppressed``: the number of persons it suppresses."""
 
     scheme: int
     price: float
@@ -51,9 +53,10 @@ class Best:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came out. ``best``: None if no scheme will do. ``evaluated``: how many schemes had to be looked at.
+    """Result of a search. ``best``: None if no scheme meets the requirements.
 
-    ``bound``: no scheme costs less; None if the best one is proved to be the best.
+    ``evaluated``: the number of schemes that were evaluated. ``bound``: a lower bound on the cost of all schemes; None
+    if ``best`` is proved to be optimal.
     """
 
     best: Best | None
@@ -63,7 +66,10 @@ class Outcome:
 
     @property
     def gap(self) -> float:
-        """The share of its price that a better scheme could save at most: 0 if it is the best, 1 if none is proved."""
+        """Relative optimality gap: the largest possible saving as a share of the cost of the best scheme.
+
+        0 if the best scheme is optimal; 1 if no bound was proved.
+        """
         if self.bound is None or self.best is None or self.best.price - self.bound <= CLOSE * abs(self.best.price):
             return 0.0
         return (self.best.price - self.bound) / self.best.price if np.isfinite(self.bound) else 1.0
@@ -71,9 +77,10 @@ class Outcome:
 
 @dataclass(eq=False)
 class Contest:
-    """Finds the cheapest of schemes that come in any order; those that cost the same are compared further.
+    """Finds the scheme with the lowest cost among schemes entered in any order.
 
-    Fewer suppressed persons are better, then more classes, then lower levels in total, then in the first columns.
+    Ties are broken by fewer suppressed persons, then more classes, then a lower sum of levels, then lower levels in the
+    first columns.
     """
 
     space: Space
@@ -82,11 +89,11 @@ class Contest:
 
     @property
     def ceiling(self) -> float:
-        """A scheme that costs more cannot be the best."""
+        """The cost above which a scheme cannot be the best."""
         return self.price + CLOSE * abs(self.price) if np.isfinite(self.price) else np.inf
 
     def enter(self, counted: Counted, prices: Floats) -> None:
-        """Let schemes take part."""
+        """Enter schemes into the contest."""
         if not len(prices) or prices.min() > self.ceiling:
             return
         self.price = min(self.price, float(prices.min()))
@@ -99,7 +106,7 @@ class Contest:
         self._held = entered, paid
 
     def best(self) -> Best | None:
-        """Return the winner."""
+        """Return the winner; None if no scheme was entered."""
         if self._held is None:
             return None
         entered, paid = self._held
@@ -113,7 +120,10 @@ class Contest:
 
 @dataclass(eq=False)
 class Searching(ABC):
-    """One search. ``limit``: how many persons may be suppressed. ``monotone``: what all models promise."""
+    """Base class of searches.
+
+    ``limit``: the number of persons that may be suppressed. ``monotone``: the guarantees that all models give.
+    """
 
     space: Space
     evaluators: Sequence[Evaluator]
@@ -123,7 +133,7 @@ class Searching(ABC):
     progress: Hook
 
     def outcome(self) -> Outcome:
-        """Search; whoever stops it is told what was found until then."""
+        """Run the search; if it is interrupted, the error reports the best scheme so far."""
         contest = Contest(self.space)
         try:
             return self._found(contest)
@@ -132,12 +142,13 @@ class Searching(ABC):
 
     @abstractmethod
     def _found(self, contest: Contest) -> Outcome:
-        """Let schemes take part in a contest until it is decided."""
+        """Enter schemes into a contest until it is decided."""
 
     def _entered(self, contest: Contest, schemes: Ints) -> tuple[Counted, Places, Floats | None]:
-        """Look at schemes, which ascend, and let those that suppress few enough take part.
+        """Evaluate schemes, given in ascending order, and enter those within the suppression limit into the contest.
 
-        Return also which ones these are and, if it only grows in finer schemes, what suppression adds to their columns.
+        Return the counts, the places of the schemes within the limit and, if the models guarantee that suppression only
+        grows towards more specific schemes, the cost that suppression adds to their columns.
         """
         counted = evaluate(self.evaluators, schemes)
         fits = np.flatnonzero(counted.suppressed <= self.limit)
@@ -149,9 +160,9 @@ class Searching(ABC):
 
 @dataclass(frozen=True, eq=False)
 class LayerStage:
-    """A layer, and the one ``above`` that it was made of; ``finer``: as ``Layer.below`` tells it.
+    """A layer, and the layer ``above`` from which it was derived; ``finer``: as returned by ``Layer.below``.
 
-    ``looked_at`` and ``above_looked_at``: at which schemes of both somebody has looked.
+    ``looked_at`` and ``above_looked_at``: masks of the schemes of both layers that have been evaluated.
     """
 
     layer: Layer
@@ -162,28 +173,31 @@ class LayerStage:
 
     @classmethod
     def first(cls, shape: Sequence[int]) -> "LayerStage":
-        """Begin with the coarsest scheme; nothing is above."""
+        """Start with the most generalised scheme, above which there is no layer."""
         layer, none = Layer.top(shape), np.zeros(0, bool)
         return cls(layer, np.zeros(1, bool), layer.only(np.zeros(1, bool)), none, np.zeros((0, len(shape)), np.int64))
 
     def next(self, kept: Mask, shape: Sequence[int]) -> "LayerStage":
-        """Leave some schemes out, and go on to those below."""
+        """Discard the schemes that are not kept, and descend to the next layer."""
         above = self.layer.only(kept)
         layer, finer = above.below(shape)
         return LayerStage(layer, np.zeros(len(layer), bool), above, self.looked_at[kept], finer)
 
     def over(self, wanted: Places) -> Places:
-        """Return schemes above, not looked at, that have several wanted ones right below them: some with the most."""
-        is_wanted = np.zeros(len(self.layer) + 1, bool)  # the last one: none
+        """Return schemes of the layer above that have not been evaluated and cover several wanted schemes.
+
+        Those with the most wanted schemes directly below them are chosen, at most one batch.
+        """
+        is_wanted = np.zeros(len(self.layer) + 1, bool)  # the last place represents none
         is_wanted[wanted] = True
         below = is_wanted[self.finer].sum(axis=1) * ~self.above_looked_at
         chosen = np.flatnonzero(below > 1)
         return np.sort(_some(chosen[np.argsort(-below[chosen], kind="stable")]))
 
     def inherit(self, places: Places) -> None:
-        """Note for all right below some schemes above what is now known about these."""
+        """Pass the bounds of schemes of the layer above on to all schemes directly below them."""
         both = [(getattr(self.layer, part), getattr(self.above, part)) for part in ("at_least", "extra")]
-        for column in self.finer[places].T:  # in one column, no two have the same one below them
+        for column in self.finer[places].T:  # within a column, the schemes below are distinct
             above, below = places[column >= 0], column[column >= 0]
             for mine, theirs in both:
                 mine[below] = np.maximum(mine[below], theirs[above])
@@ -191,7 +205,10 @@ class LayerStage:
 
 @dataclass(eq=False)
 class DescendingSearch(Searching):
-    """Goes from coarse to fine. ``evaluated``: how many schemes were looked at."""
+    """Searches from the most generalised to the most specific schemes.
+
+    ``evaluated``: the number of schemes evaluated so far.
+    """
 
     evaluated: int = 0
 
@@ -205,9 +222,10 @@ class DescendingSearch(Searching):
         return Outcome(contest.best(), self.evaluated, len(self.space))
 
     def _look(self, stage: LayerStage, contest: Contest) -> None:
-        """Look at the schemes of a layer that may be the best, what may cost least first.
+        """Evaluate the schemes of a layer that may be optimal, in ascending order of their lower bounds.
 
-        Where most of them fail, some above may, which were too dear to be looked at; so these come first.
+        If most of them fail, schemes of the layer above are evaluated first. Their own bounds exceeded the incumbent,
+        but one that fails rules out all schemes below it.
         """
         wanted, floors = self._by_floor(stage, np.arange(len(stage.layer)))
         mostly_fails = False
@@ -228,17 +246,20 @@ class DescendingSearch(Searching):
                 mostly_fails = 2 * int(np.count_nonzero(failing)) > len(failing)
 
     def _by_floor(self, stage: LayerStage, places: Places) -> tuple[Places, Floats]:
-        """Return schemes of a layer that suppress few enough, what may cost least first, and what that is."""
+        """Return the schemes that may stay within the suppression limit, sorted by lower bound, and the bounds."""
         layer = stage.layer
         places = places[layer.at_least[places] <= self.limit]
-        if not self.objective.steady:  # what is suppressed may cost less than what is not: nothing bounds the price
+        if not self.objective.steady:  # suppression may reduce the cost: no bound is valid
             return places, np.full(len(places), -np.inf)
         floors = self.objective.floors(layer.levels[places], layer.extra[places])
         order = np.argsort(floors, kind="stable")
         return places[order], floors[order]
 
     def _judge(self, layer: Layer, places: Places, looked_at: Mask, contest: Contest) -> Mask:
-        """Look at schemes, note what that means for all below, and tell which ones fail with all below."""
+        """Evaluate schemes, record the bounds that hold for all schemes below, and return a mask of failures.
+
+        A scheme fails here if all schemes below it fail as well.
+        """
         counted, fits, extra = self._entered(contest, layer.schemes[places])
         self.evaluated += len(places)
         looked_at[places] = True
@@ -248,7 +269,10 @@ class DescendingSearch(Searching):
         return layer.at_least[places] > self.limit
 
     def _promising(self, layer: Layer, ceiling: float) -> Mask:
-        """Tell which schemes may have a better one below: it suppresses few enough, and could be cheap enough."""
+        """Return a mask of the schemes below which a better scheme is possible.
+
+        Such a scheme must be able to stay within the suppression limit and below the cost of the incumbent.
+        """
         promising: Mask = layer.at_least <= self.limit
         if self.objective.steady and layer.extra.any():
             promising &= self.objective.floors_below(layer.levels, layer.extra) <= ceiling
@@ -256,12 +280,12 @@ class DescendingSearch(Searching):
 
 
 def _some(places: Places) -> Places:
-    """Return the first of some schemes: as many as are looked at together."""
+    """Return the first batch of schemes to evaluate together."""
     return places[: min(max(_TOGETHER, len(places) // _PART), _MOST)]
 
 
 def must_suppress(counted: Counted, limit: int, monotone: Monotone) -> Ints:
-    """Return how many persons every scheme that is finer than some must suppress at least."""
+    """Return, per scheme, a lower bound on the number of persons that all more specific schemes must suppress."""
     if monotone.suppression:
         return counted.suppressed
     if limit == 0 and monotone.generalisation:
@@ -270,7 +294,7 @@ def must_suppress(counted: Counted, limit: int, monotone: Monotone) -> Ints:
 
 
 def _told(space: Space, best: Best | None) -> str:
-    """Say what was found until now; nothing of the data."""
+    """Describe the best scheme so far without disclosing any data."""
     if best is None:
         return "No scheme that meets the requirements had been found."
     levels = ", ".join(f"{name} {level}" for name, level in space.scheme(best.scheme).items())
@@ -278,12 +302,12 @@ def _told(space: Space, best: Best | None) -> str:
 
 
 def so_far(price: float) -> str:
-    """Say what the best scheme costs."""
+    """Describe the cost of the best scheme so far."""
     return f"searching, best cost so far {short(price)}" if np.isfinite(price) else "searching"
 
 
 def evaluate(evaluators: Sequence[Evaluator], schemes: Ints) -> Counted:
-    """Count schemes, which ascend; many of them in several threads."""
+    """Evaluate schemes, given in ascending order; large batches are divided among threads."""
     threads = min(len(evaluators), 2 * len(schemes) // _SHARED)
     if threads <= 1:
         return evaluators[0].counted(schemes)

@@ -1,4 +1,4 @@
-"""Evaluation scheme by scheme: slow, for any model and any measure of quality."""
+"""Evaluation scheme by scheme: slow, but applicable to any model and any quality measure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +26,10 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgedScheme:
-    """What became of one scheme: ``suppressed[r]`` tells whether distinct row r must be, or all if nothing helps."""
+    """Result of evaluating one scheme.
+
+    ``suppressed[r]``: whether distinct row r must be suppressed; all rows, if the requirements cannot be met.
+    """
 
     suppressed: Mask
     persons: int
@@ -36,7 +39,7 @@ class JudgedScheme:
 
 @dataclass(eq=False)
 class Plain:
-    """Forms the classes of each scheme, asks every model, and measures the recoding."""
+    """Forms the classes of each scheme, applies every model, and measures the recoding."""
 
     space: Space
     gatherer: Gatherer
@@ -45,22 +48,22 @@ class Plain:
     limit: int
 
     def work(self, rows: int) -> int:
-        """Return much: each scheme takes some hundredths of a second, however few rows there are."""
+        """Return a large constant plus a multiple of the rows: each scheme takes some hundredths of a second."""
         return 1_000_000 + 500 * rows
 
     def by_sizes(self, schemes: Ints, sizes: Sequence[int]) -> list[Counted]:
-        """Judge every scheme for each size."""
+        """Evaluate every scheme for each minimum class size."""
         everybody = self.space.table.records
         asked = [replace(self, models=(*self.models, KAnonymity(k=size)), limit=everybody) for size in sizes]
         return [evaluator.counted(schemes) for evaluator in asked]
 
     def another(self, *, keeping: bool = True) -> "Plain":  # noqa: ARG002 - it keeps nothing
-        """Return one for another thread."""
+        """Return a copy for another thread."""
         return Plain(self.space, self.gatherer, self.models, self.quality, self.limit)
 
     @cached_property
     def base(self) -> Classes:
-        """The classes of the table, with every sensitive column that a model wants to see."""
+        """The classes of the original table, with every sensitive column that a model reads."""
         table, quasi = self.space.table, self.space.quasi
         seen = [view.sensitive for model in self.models for view in model.views(quasi, table.sensitive)]
         wanted = dict.fromkeys(name for names in seen for name in names if name not in quasi)
@@ -71,7 +74,7 @@ class Plain:
         return self.space.table.distinct(self.space.quasi)
 
     def counted(self, schemes: Ints) -> Counted:
-        """Judge one scheme after another."""
+        """Evaluate the schemes one by one."""
         width = sum(ladder.sizes[0] for ladder in self.space.ladders)
         levels = np.stack(np.unravel_index(schemes, self.space.shape), axis=-1)
         judged = [self.judged(scheme) for scheme in schemes.tolist()]
@@ -95,18 +98,18 @@ class Plain:
         return np.inf if measured.total is None else measured.total.cost
 
     def recoding(self, scheme: int, suppressed: Mask) -> Recoding:
-        """Return what a scheme makes of the table."""
+        """Return the recoding of the table under a scheme."""
         hierarchies = {ladder.hierarchy.column: ladder.hierarchy for ladder in self.space.ladders}
         return Recoding.of_scheme(self.space.table, hierarchies, self.space.scheme(scheme), suppressed, self._rows)
 
     def judged(self, scheme: int) -> JudgedScheme:
-        """Suppress classes that fail, then see whether what is about the whole table holds."""
+        """Suppress the classes that fail, then enforce the requirements on the table as a whole."""
         coarser = self._coarser(scheme)
         classes = self.base.rolled(coarser)
         kept = ~self._failing(coarser, classes)
         if self.space.blanks_some:
             showing = kept & self._showing(classes, scheme)
-            kept = showing if showing.any() else kept  # where no class shows anything, the table is generalised
+            kept = showing if showing.any() else kept  # if all classes are blank, the table is generalised
         for model in self.models:
             if model.scope is Scope.TABLE and kept.any():
                 kept = self._mended(model, scheme, classes, kept)
@@ -117,7 +120,7 @@ class Plain:
         return {name: Coarsening.to_level(ladders[name], level) for name, level in self.space.scheme(scheme).items()}
 
     def _showing(self, classes: Classes, scheme: int) -> Mask:
-        """Tell which classes show something."""
+        """Return a mask of the classes that are not blank in all quasi-identifiers."""
         levels, keys = self.space.scheme(scheme), dict(zip(classes.quasi, classes.keys, strict=True))
         showing = np.zeros(len(classes), bool)
         for ladder in self.space.ladders:
@@ -139,11 +142,11 @@ class Plain:
         return failing
 
     def _is_plain(self, view: View) -> bool:
-        """Tell whether a view is of the classes of the scheme, and not of others."""
+        """Return whether a view uses the classes of the scheme itself and at most one sensitive column."""
         return view.quasi == self.space.quasi and len(view.sensitive) <= 1
 
     def about(self, view: View, classes: Classes, coarser: Mapping[str, Coarsening]) -> Evidence:
-        """Return what a model reads about classes of a scheme."""
+        """Return the evidence that a model reads about the classes of a scheme."""
         matched = None
         if self._people is not None:
             known = [self._people.codes[self.base.quasi.index(name)] for name in classes.quasi]
@@ -169,7 +172,7 @@ class Plain:
         return self.about(view, base if kept is None else base.only(kept), coarser)
 
     def _by_size(self, scheme: int, classes: Classes) -> NDArray[np.intp]:
-        """Sort classes by size; those of one size as a walk comes to them."""
+        """Sort classes by size; ties are in the order in which a walk visits the classes."""
         keys = dict(zip(classes.quasi, classes.keys, strict=True))
         places = []
         for name, ladder, level in zip(
@@ -181,7 +184,7 @@ class Plain:
         return np.lexsort((*reversed(places), classes.sizes))
 
     def _mended(self, model: Model, scheme: int, classes: Classes, kept: Mask) -> Mask:
-        """Leave out the smallest classes, as few as will do, if that helps; otherwise all."""
+        """Suppress the smallest classes, as few as possible, until the model holds; if it never does, suppress all."""
         coarser = self._coarser(scheme)
         if not self._fails(model, coarser, kept):
             return kept
@@ -193,7 +196,7 @@ class Plain:
             chosen[order[number:]] = True
             return chosen
 
-        low, high = 0, len(order)  # it fails without the first ``low``, and holds without the first ``high``
+        low, high = 0, len(order)  # fails without the first ``low`` classes, holds without ``high``
         while isinstance(model, SizesModel) and high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if self._fails(model, coarser, without(middle)) else (low, middle)
@@ -204,7 +207,7 @@ class Plain:
         return any(model.failing(self._evidence(view, coarser, kept)).any() for view in views)
 
     def _result(self, classes: Classes, kept: Mask) -> JudgedScheme:
-        """Find the rows to suppress: all that look alike, if some of them must be."""
+        """Determine the rows to suppress: all rows with the same quasi-identifier values, if any of them must be."""
         lost = np.zeros(len(self._rows), bool)
         lost[self.of_shown[~kept[classes.of_row]]] = True
         gone = lost[self.of_shown]
@@ -214,7 +217,7 @@ class Plain:
 
     @cached_property
     def of_shown(self) -> NDArray[np.intp]:
-        """Which of the distinct rows under the quasi-identifiers each shown row is one of."""
+        """The distinct row over the quasi-identifiers to which each distinct row with sensitive values belongs."""
         keys = self.base.grouped.shown.keys
         return np.asarray(np.flatnonzero(self._visible)[np.cumsum(changes(keys, len(keys[0])))])
 

@@ -1,4 +1,4 @@
-"""All schemes of a lattice: what each of them costs, and how many persons it leaves out."""
+"""All schemes of a lattice, with the cost and the number of suppressed persons of each."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,17 +19,18 @@ from shoal.sheet import Presentable, Sheet
 from shoal.table.frames import of_columns
 from shoal.words import counted
 
-MOST = 100_000  # schemes that are looked at one by one
+MOST = 100_000  # default maximum number of schemes
 _TOGETHER, _SHOWN = 2048, 10
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Schemes(Presentable):
-    """``levels[i, j]``: the level of column ``names[j]`` in scheme i. ``prices``: what it costs, by ``quality``.
+    """Cost and suppression of every scheme.
 
-    ``suppressed``: persons in classes that fail; ``limit``: how many of the ``persons`` may be left out. ``best``:
-    which scheme is the best that meets what is required, None if none does. ``shape``: how many levels the columns
-    have, in the order in which schemes are numbered.
+    ``levels[i, j]``: the level of column ``names[j]`` in scheme i. ``prices``: the cost of each scheme by ``quality``.
+    ``suppressed``: the number of persons in classes that fail. ``limit``: the number of persons that may be suppressed,
+    out of ``persons``. ``best``: the number of the best scheme that meets the requirements, None if there is none.
+    ``shape``: the number of levels per column, in the order in which schemes are numbered.
     """
 
     __module__ = "shoal"
@@ -49,7 +50,7 @@ class Schemes(Presentable):
 
     @property
     def meets(self) -> NDArray[np.bool_]:
-        """Which schemes meet what is required."""
+        """Mask of the schemes that meet the requirements."""
         return np.asarray((self.suppressed <= self.limit) & (self.suppressed < self.persons))
 
     def to_dict(self) -> dict[str, Any]:
@@ -66,14 +67,14 @@ class Schemes(Presentable):
         }
 
     def to_frame(self, kind: str | None = None) -> Any:
-        """Return one row for each scheme: the level of each column, its cost, and how many persons it suppresses."""
+        """Return one row per scheme: the level of each column, the cost, and the number of suppressed persons."""
         columns = self.to_dict()
         levels = {f"level of {name}": levels_of for name, levels_of in columns["levels"].items()}
         rest = {name: columns[name] for name in ("cost", "suppressed", "meets")}
         return of_columns({**levels, **rest}, kind)
 
     def sheet(self) -> Sheet:
-        """Return the cheapest schemes that meet what is required."""
+        """Return the cheapest schemes that meet the requirements."""
         good = np.flatnonzero(self.meets)
         first = good[np.argsort(self.prices[good], kind="stable")][:_SHOWN]
         rows = [
@@ -84,16 +85,19 @@ class Schemes(Presentable):
         return Sheet(title, (*self.names, "cost", "suppressed"), tuple(rows), words=0)
 
     def scheme(self, place: int) -> Scheme:
-        """Return the level of each column."""
+        """Return the level of each column in a scheme."""
         return dict(zip(self.names, self.levels[place].tolist(), strict=True))
 
     def place(self, scheme: Mapping[str, int]) -> int:
-        """Return which one a scheme is."""
+        """Return the number of a scheme."""
         wanted = np.array([scheme[name] for name in self.names])
         return int(np.flatnonzero((self.levels == wanted).all(axis=1))[0])
 
     def finest(self) -> NDArray[np.bool_]:
-        """Tell which schemes meet what is required, though none that is one step finer does."""
+        """Return a mask of the minimal schemes that meet the requirements.
+
+        A scheme is minimal if none that is one level more specific in one column meets the requirements.
+        """
         meets = self.meets.reshape(self.shape)
         finest = meets.copy()
         for axis, length in enumerate(self.shape):
@@ -104,9 +108,10 @@ class Schemes(Presentable):
 
 
 def schemes(goal: Goal, limit: int, progress: Hook = silent, *, most: int = MOST) -> Schemes:
-    """Look at every scheme; the goal's own limit says up to where counts are exact, ``limit`` what will do.
+    """Evaluate every scheme of a lattice.
 
-    More than ``most`` are refused.
+    ``limit``: the number of persons that may be suppressed. Counts are exact up to the suppression limit of the goal
+    itself. A lattice of more than ``most`` schemes is rejected.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind_all

@@ -1,4 +1,4 @@
-"""The space of a search: all schemes of the quasi-identifiers of a table, and the rows to judge them by."""
+"""The search space: all schemes of the quasi-identifiers of a table, and the rows for evaluating them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ MOST_SCHEMES = 1 << 62
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """Schemes, numbered. ``names``: the columns in the order in which a walk takes them, those with most nodes first.
+    """Numbered schemes. ``names``: the columns in the order of a walk, in descending number of nodes.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind_all
@@ -55,7 +55,7 @@ class Space:
         hierarchies: Mapping[str, Hierarchy],
         bounds: Mapping[str, tuple[int, int]] | None = None,
     ) -> "Space":
-        """Take all levels of the hierarchies, or those within bounds."""
+        """Build the space from all levels of the hierarchies, or from those within bounds."""
         bounds = bounds or {}
         unknown = [name for name in bounds if name not in quasi]
         if unknown:
@@ -89,11 +89,11 @@ class Space:
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
-        """How many levels each column has, in the order of the walk."""
+        """The number of levels per column, in the order of a walk."""
         return tuple(len(ladder.sizes) for ladder in self.ladders)
 
     def scheme(self, number: int) -> Scheme:
-        """Return the level of each quasi-identifier in a scheme."""
+        """Return the level of each quasi-identifier in a scheme, given by its number."""
         places = np.unravel_index(number, self.shape)
         levels = {
             name: int(place) + ladder.low for name, place, ladder in zip(self.names, places, self.ladders, strict=True)
@@ -102,7 +102,7 @@ class Space:
 
     @cached_property
     def blanks_some(self) -> bool:
-        """Whether there may be a scheme under which some rows show nothing, and others do."""
+        """Whether a scheme may blank all quasi-identifiers of some rows but not of others."""
         hiding = [any(blank.any() for blank in ladder.blank()) for ladder in self.ladders]
         return all(hiding) and any(ladder.blanks_some for ladder in self.ladders)
 
@@ -112,12 +112,12 @@ class Space:
         return int(np.ravel_multi_index(places, self.shape))
 
     def lattice(self, values: int = 0) -> Lattice:
-        """Return the lattice that a walk takes; ``values``: how many sensitive values it looks at."""
+        """Return the lattice for a walk; ``values``: the number of sensitive values that the walk reads."""
         steps, sizes = ([getattr(ladder, part) for ladder in self.ladders] for part in ("steps", "sizes"))
         return Lattice(tuple(steps), tuple(sizes), values)
 
     def _rows(self, sensitive: str | None = None) -> tuple[DistinctRows, Members]:
-        """Return the distinct rows, with their columns in the order of the walk, and who shows them."""
+        """Return the distinct rows, with columns in the order of a walk, and their persons."""
         seen = self.quasi if sensitive is None else (*self.quasi, sensitive)
         rows, members, _ = counted_rows(self.table, seen)
         codes = [rows.codes[seen.index(name)] for name in (*self.names, *seen[len(self.quasi) :])]
@@ -129,7 +129,8 @@ class Space:
     def walk(self, sensitive: str | None = None) -> Walk | None:
         """Return a walk over the rows of the table, with one sensitive column or none.
 
-        None if somebody may be in several classes, or in one with several values: then persons do not add up.
+        None if a person may belong to several classes, or have several values in one class, because persons are then
+        not additive; also if the keys or counts exceed the capacity of a walk.
         """
         lattice = self.lattice(self.table[sensitive].size if sensitive is not None else 0)
         rows, members = self._rows(sensitive)
@@ -145,7 +146,7 @@ class Space:
         return Walk(lattice, rows_of, keeping=True, totals=lattice.raised(lowest))
 
     def scan(self) -> Scan | None:
-        """Return what counts schemes one by one; None if persons do not add up."""
+        """Return a scan, which counts schemes one by one; None if persons are not additive."""
         rows, members = self._rows()
         if members.persons is not None:
             return None
@@ -161,20 +162,20 @@ class Space:
         return Scan(lattice, codes, places, *counts, walk)
 
     def shown_rows(self) -> tuple[DistinctRows, Members]:
-        """Return the distinct rows that are not blank, columns in the order of the search, and their persons."""
+        """Return the distinct rows that are not blank, with columns in the order of a walk, and their persons."""
         rows, members = self._rows()
         shown = np.flatnonzero(self._shown(rows))
         codes = tuple(codes_of[shown] for codes_of in rows.codes)
         return replace(rows, codes=codes, counts=rows.counts[shown]), members.chosen(shown)
 
     def blank_nodes(self) -> Iterator[NDArray[np.int64]]:
-        """Yield for each column the blank node of each level, counted over all columns; −1 if there is none."""
+        """Yield, per column, the blank node of each level, numbered across all columns; −1 if there is none."""
         for offset, ladder in zip(self.lattice().offsets, self.ladders, strict=False):
             blank = [np.flatnonzero(hidden) for hidden in ladder.hidden()]
             yield np.array([offset + blanks[0] if len(blanks) else -1 for blanks in blank], np.int64)
 
     def people_walk(self, population: Population) -> tuple[Walk, int]:
-        """Return a walk over the people of a register, and how many of them have values that the table does not."""
+        """Return a walk over the persons of a register, and the number of them with values that the table lacks."""
         people, lattice = population.register_rows(self.table, self.names), self.lattice()
         known = np.all(
             [codes < self.table[name].size for name, codes in zip(self.names, people.codes, strict=True)], axis=0
@@ -185,7 +186,7 @@ class Space:
 
     @cached_property
     def _originals(self) -> list[NDArray[np.int64]]:
-        """How many records that show something have each code."""
+        """The number of records that are not suppressed, per column and code."""
         rows, _ = self._rows()
         counts = np.where(self._shown(rows), rows.counts, 0)
         return [

@@ -1,8 +1,7 @@
-"""Workload: how large a table is, what it will take to deal with it, and where its rows should be.
+"""Workload: estimates of table size, memory and time, and the recommended engine.
 
-Nothing is read but a sample. How many different combinations there are in all is told from how their number grows in
-it: with every doubling of the records it grows by a factor 2^β, and β falls from doubling to doubling by the same
-ratio.
+Only a sample is read. The total number of distinct combinations is extrapolated from its growth within the sample: with
+every doubling of the records it grows by a factor 2^β, where β decreases linearly from one doubling to the next.
 """
 
 import time
@@ -23,20 +22,20 @@ from shoal.table.frames import of_rows
 from shoal.table.table import Table
 from shoal.words import counted, size_in_words, time_in_words
 
-_SHARE = 0.4  # of the memory that a table may take
-_BASE = 250 << 20  # bytes that Python and its libraries take
-_FEWEST = 1 << 12  # records from which growth can be told
-_STEPS = (64, 32, 16, 8, 4, 2, 1)  # every so-manieth record of the sample is looked at
+_SHARE = 0.4  # share of the memory that a table may occupy
+_BASE = 250 << 20  # bytes occupied by Python and its libraries
+_FEWEST = 1 << 12  # minimum number of records for estimating the growth
+_STEPS = (64, 32, 16, 8, 4, 2, 1)  # sampling steps: every 64th record, …, every record
 
-# Nanoseconds of one core, where 20 million rows of nine columns were counted in a second.
-_READ, _COUNT, _WRITE, _VERIFY = 17.0, 5.0, 13.0, 15.0  # for each cell
-_SEARCH = 40.0  # for each different combination and scheme that is counted, of which there are about a hundred
+# Nanoseconds of one core, calibrated on a machine that counts 20 million rows of nine columns per second.
+_READ, _COUNT, _WRITE, _VERIFY = 17.0, 5.0, 13.0, 15.0  # per cell
+_SEARCH = 40.0  # per distinct combination and evaluated scheme, of which there are about a hundred
 _REFERENCE = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A piece of work: how much memory it takes, and how many seconds of one core."""
+    """A processing stage, with its memory in bytes and its time in seconds of one core."""
 
     name: str
     memory: float
@@ -45,10 +44,11 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Plan(Presentable):
-    """What it will take. ``combinations``: about how many different ones there are; ``most``: how many can be held.
+    """Estimated resources.
 
-    ``sampled``: how many records that is told from. ``schemes``: how many there are to choose from, if a policy says
-    so. ``engine``: where the rows should be.
+    ``combinations``: the estimated number of distinct combinations. ``most``: the number that fits into memory.
+    ``sampled``: the number of records in the sample. ``schemes``: the number of generalisation schemes, if a policy is
+    given. ``engine``: the recommended engine.
     """
 
     __module__ = "shoal"
@@ -65,19 +65,19 @@ class Plan(Presentable):
 
     @property
     def fits(self) -> bool:
-        """Whether the different combinations can be held."""
+        """Whether the distinct combinations fit into memory."""
         return self.combinations <= self.most
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plan as plain data: what ``shoal plan --json`` prints."""
+        """Return the plan as plain data, as printed by ``shoal plan --json``."""
         return {**asdict(self), "fits": self.fits}
 
     def to_frame(self, kind: str | None = None) -> Any:
-        """Return one row for each stage: bytes of memory, and seconds of one core."""
+        """Return one row per stage: memory in bytes, and time in seconds of one core."""
         return of_rows([asdict(stage) for stage in self.stages], kind)
 
     def sheet(self) -> Sheet:
-        """Return what it will take, stage by stage."""
+        """Return the estimated memory and time per stage."""
         rows = [(stage.name, size_in_words(stage.memory), time_in_words(stage.seconds)) for stage in self.stages]
         columns = counted(len(self.columns), "column")
         title = f"About {counted(self.records, 'record')} and {self.combinations:,} distinct combinations of {columns}."
@@ -87,7 +87,7 @@ class Plan(Presentable):
 
 
 def workload(table: Table, records: int, names: tuple[str, ...], schemes: int | None) -> Plan:
-    """Return what it takes to assess and anonymize so many records, of which a table is a sample."""
+    """Estimate the resources for assessing and anonymising ``records`` records, of which the table is a sample."""
     expected = combinations(table, names, records)
     size = _bytes(table, records)
     engine = "memory" if size < _SHARE * memory() else "disk"
@@ -97,10 +97,11 @@ def workload(table: Table, records: int, names: tuple[str, ...], schemes: int | 
 
 
 def combinations(table: Table, names: Sequence[str], records: int) -> int:
-    """Estimate how many different combinations so many records have, from a sample of them.
+    """Estimate the number of distinct combinations among ``records`` records from a sample of them.
 
-    D(N) = D(n) · 2^(β₁ + β₂ + …), one β for each doubling from n to N; βᵢ falls along the line that fits the doublings
-    within the sample. There are never more than the product of the numbers of values.
+    D(N) = D(n) · 2^(β₁ + β₂ + …), with one β for each doubling from n to N; the βᵢ decrease along the line fitted to
+    the doublings within the sample. The estimate is capped at the number of records and at the product of the numbers
+    of values.
 
     >>> import shoal
     >>> combinations(shoal.read({"x": [1, 2, 1]}), ["x"], 3)
@@ -127,13 +128,13 @@ def _different(codes: Sequence[Codes], sizes: Sequence[int], step: int) -> int:
 
 
 def _bytes(table: Table, records: int) -> float:
-    """Return what the table takes in memory: codes, and what grouping its records needs beside them."""
+    """Return the memory of the table in bytes: its codes, and the working memory for grouping its records."""
     cells = sum(narrowest(max(column.size, 1)).itemsize for column in table.columns)
     return _BASE + records * (cells + 12) + _dictionaries(table, records)
 
 
 def _dictionaries(table: Table, records: int) -> float:
-    """Return what dictionaries will take: those of columns in which nearly all differ grow with the records."""
+    """Estimate the memory of the dictionaries; in columns with mostly unique values, they grow with the records."""
     grown = [
         records / max(table.records, 1) if len(column.values) > 0.5 * table.records else 1.0 for column in table.columns
     ]
@@ -141,7 +142,7 @@ def _dictionaries(table: Table, records: int) -> float:
 
 
 def _stages(table: Table, records: int, names: Sequence[str], expected: int, size: float) -> tuple[Stage, ...]:
-    slower = max(_measured(table, names) / _REFERENCE, 1.0)  # a sample fits into the cache: it says little good
+    slower = max(_measured(table, names) / _REFERENCE, 1.0)  # a sample fits into the cache: ignore a speed-up
     cells, dictionaries = records * len(table.columns), _dictionaries(table, records)
     rows = expected * (48.0 + 4 * len(names))
     work = {
@@ -156,7 +157,7 @@ def _stages(table: Table, records: int, names: Sequence[str], expected: int, siz
 
 
 def _measured(table: Table, names: Sequence[str]) -> float:
-    """Return how many nanoseconds counting a cell takes here."""
+    """Measure the time of counting one cell on this machine, in nanoseconds."""
     codes = [table.codes(name) for name in names]
     if table.records < _FEWEST:
         return _REFERENCE

@@ -1,1 +1,1 @@
-"""Treatments: what is done to every record, so that all requirements hold."""
+"""Techniques that transform the records of a table until all requirements are met."""

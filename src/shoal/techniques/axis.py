@@ -1,4 +1,4 @@
-"""An axis: one quasi-identifier as a partition sees it — values in an order, cuts between them, names for stretches."""
+"""Axes: quasi-identifiers as ordered values with cut points and labels for ranges, as a partition uses them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -19,27 +19,36 @@ Ids = NDArray[np.uint32]
 
 
 class Axis(ABC):
-    """``places[code]``: where a value lies. A stretch of values is that from one place to another."""
+    """One quasi-identifier with its values in order.
+
+    ``places[code]``: the position of a value in that order. A range of values extends from one place to another.
+    ``maps``: the possible groupings of places, between whose groups a range can be cut.
+    """
 
     places: Ids
     maps: tuple[Ids, ...]
 
     @abstractmethod
     def widths(self, low: Ids, high: Ids) -> Floats:
-        """Return the share of the domain that each stretch takes, from 0 to 1."""
+        """Return the share of the domain that each range covers, from 0 to 1."""
 
     @abstractmethod
     def groups(self, low: Ids, high: Ids) -> Ints:
-        """Return which of ``maps`` tells, by place, what must stay together when a stretch is cut."""
+        """Return, for each range, the index in ``maps`` of the groups (by place) that a cut must not divide."""
 
     @abstractmethod
     def cells(self, low: Ids, high: Ids, of_row: NDArray[np.intp], codes: Codes) -> tuple[Nodes, Ints]:
-        """Return the sets that cells show: row r has the value ``codes[r]`` and is in the stretch ``of_row[r]``."""
+        """Return the released sets of values, and the set of each row.
+
+        Row r has the value ``codes[r]`` and belongs to the range ``of_row[r]``.
+        """
 
 
 @dataclass(frozen=True, eq=False)
 class TreeAxis(Axis):
-    """Values in the order of a hierarchy. A stretch is cut between nodes, and shows the lowest node that covers it.
+    """Values in the order of a hierarchy.
+
+    A range is cut between nodes and released as the lowest node that covers it.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind
@@ -57,26 +66,26 @@ class TreeAxis(Axis):
 
     @property
     def places(self) -> Ids:  # type: ignore[override]
-        """Where each code lies."""
+        """The position of each code."""
         return self.ladder.places
 
     @cached_property
     def maps(self) -> tuple[Ids, ...]:  # type: ignore[override]
-        """The node of each place on each level."""
+        """The node of each place, per level."""
         return self.ladder.maps()
 
     def _rungs(self, low: Ids, high: Ids) -> Ints:
-        """Return the lowest level of the ladder on which each stretch is one node."""
+        """Return the lowest level of the ladder on which each range is a single node."""
         rungs: Ints = np.sum([nodes[low] != nodes[high] for nodes in self.maps], axis=0).astype(np.int64)
         return rungs
 
     def levels(self, low: Ids, high: Ids) -> Ints:
-        """Return the same as levels of the hierarchy."""
+        """Return the lowest level of the hierarchy on which each range is a single node."""
         return self._rungs(low, high) + self.ladder.low
 
     @cached_property
     def _shares(self) -> Floats:
-        """``[level, place]``: the share of all leaves that the node of a place covers."""
+        """The share of all leaves that the node of a place covers, as ``[level, place]``; 0 for a single leaf."""
         levels = self.ladder.hierarchy.levels
         covered = [
             levels[self.ladder.low + rung].leaf_counts()[numbers[nodes]]
@@ -86,24 +95,25 @@ class TreeAxis(Axis):
         return np.where(sizes > 1, sizes, 0) / self.domain.size
 
     def widths(self, low: Ids, high: Ids) -> Floats:
-        """Return the share of leaves that the node covers (the normalised certainty penalty); 0 if it is one."""
+        """Return the share of leaves that the node covers (the normalised certainty penalty); 0 for a single leaf."""
         return np.asarray(self._shares[self._rungs(low, high), low])
 
     def groups(self, low: Ids, high: Ids) -> Ints:
-        """Return the level below that of the node: cuts are between its children."""
+        """Return the level below that of the node, because cuts are made between its children."""
         return np.maximum(self._rungs(low, high) - 1, 0)
 
     def cells(self, low: Ids, high: Ids, of_row: NDArray[np.intp], codes: Codes) -> tuple[Nodes, Ints]:
-        """Return the node of each value on the level of its stretch."""
+        """Return the node of each value on the level of its range."""
         nodes, of_code = Nodes.on_levels(self.domain, self.ladder.hierarchy)
         return nodes, np.asarray(of_code[self.levels(low, high)[of_row], codes])
 
 
 @dataclass(frozen=True, eq=False)
 class NumberAxis(Axis):
-    """Numbers. A stretch is cut between any two, and shows the smallest and the largest of them.
+    """Numbers in ascending order.
 
-    What is no number comes last; a stretch of both shows nothing.
+    A range can be cut between any two values and is released as the interval from its minimum to its maximum. Values
+    that are not numbers come last. A range of several values that are not all numbers is suppressed.
 
     >>> import shoal
     >>> axis = NumberAxis(Domain.of(shoal.read({"age": [71, 34, 38, None]})["age"]))
@@ -128,35 +138,38 @@ class NumberAxis(Axis):
 
     @cached_property
     def places(self) -> Ids:  # type: ignore[override]
-        """Where each code lies."""
+        """The position of each code."""
         places = np.empty(self.domain.codes, np.uint32)
         places[self._order] = np.arange(self.domain.codes, dtype=np.uint32)
         return places
 
     @cached_property
     def maps(self) -> tuple[Ids, ...]:  # type: ignore[override]
-        """Each place for itself."""
+        """A single grouping, in which each place is a group of its own."""
         return (np.arange(self.domain.codes, dtype=np.uint32),)
 
-    def groups(self, low: Ids, high: Ids) -> Ints:  # noqa: ARG002 - as the others
-        """Return that cuts may be anywhere."""
+    def groups(self, low: Ids, high: Ids) -> Ints:  # noqa: ARG002 - interface of Axis
+        """Return 0 for every range: cuts are allowed anywhere."""
         return np.zeros(len(low), np.int64)
 
     def widths(self, low: Ids, high: Ids) -> Floats:
-        """Return the share of the range; all of it if a stretch has something that is no number."""
+        """Return the width of each range as a share of the range of all values.
+
+        A single value has width 0. Several values that are not all numbers have width 1.
+        """
         sorted_positions = self._positions[self._order]
         least, most = self.domain.ends
         share = (sorted_positions[high] - sorted_positions[low]) / max(most - least, np.finfo(float).tiny)
         return np.where(low == high, 0.0, np.nan_to_num(share, nan=1.0))
 
     def cells(self, low: Ids, high: Ids, of_row: NDArray[np.intp], codes: Codes) -> tuple[Nodes, Ints]:
-        """Return an interval for each stretch of several numbers; single values stay what they are."""
+        """Return an interval for each range of several numbers; single values are released unchanged."""
         numbers, size = int(np.count_nonzero(~np.isnan(self._positions))), self.domain.codes
         wide = np.flatnonzero((low != high) & (high < numbers))
         alike = group_rows([low[wide], high[wide]], [size, size], len(wide))
         labels, ends = self.domain.column.labels().to_pylist(), wide[alike.first]
         nodes = [self._node(*both, labels) for both in zip(low[ends].tolist(), high[ends].tolist(), strict=True)]
-        of_stretch = np.full(len(low), size + len(nodes), np.int64)  # everything
+        of_stretch = np.full(len(low), size + len(nodes), np.int64)  # the node that covers everything
         of_stretch[wide] = size + alike.ids.astype(np.int64)
         of_stretch[low == high] = -1
         at = np.where(self.domain.hidden[codes], size + len(nodes), of_stretch[of_row])
@@ -171,9 +184,10 @@ class NumberAxis(Axis):
 
 
 def axes(space: Space, bounds: Mapping[str, object], *, free: bool) -> list[Axis]:
-    """Return an axis for each column of a space: numbers are cut anywhere if ``free``, all else between nodes.
+    """Return an axis for each column of a space.
 
-    ``bounds``: columns whose levels are bounded, which are cut between nodes, too.
+    Numeric columns are cut anywhere if ``free``, unless their levels are bounded (``bounds``). All other columns are
+    cut between the nodes of their hierarchy.
     """
     axes_of: list[Axis] = []
     for name, ladder in zip(space.names, space.ladders, strict=True):

@@ -1,4 +1,4 @@
-"""Cell suppression: single values are left out, as few and as unimportant ones as will do."""
+"""Cell suppression: as few and as unimportant values as possible are suppressed."""
 
 from dataclasses import replace
 from typing import ClassVar, Literal
@@ -15,9 +15,10 @@ from shoal.techniques.treatment import Treatment
 class CellSuppression(Technique):
     """Suppress single values in classes that are too small.
 
-    Patterns of suppressed columns are tried, the cheapest first; weights say how important columns are. A record keeps
-    its values where, under a pattern, it forms a passing class with others that no cheaper pattern took. What is
-    suppressed matches only what is suppressed, too: nobody gains from a guess.
+    Patterns of suppressed columns are tried in order of cost, cheapest first; weights express the importance of
+    columns. A record is released under the first pattern with which it forms a class that meets the requirements,
+    together with records that no cheaper pattern has taken. A suppressed value matches only other suppressed values, so
+    an adversary gains nothing by guessing it.
     """
 
     kind: Literal["suppression"] = "suppression"
@@ -26,7 +27,7 @@ class CellSuppression(Technique):
     allows: ClassVar[frozenset[Allows]] = frozenset({Allows.REFINE, Allows.OUTLIERS})
 
     def treat(self, goal: Goal, progress: Hook = silent) -> Treatment:
-        """Try schemes with two levels for each column: the value, or nothing."""
+        """Try schemes with two levels per column: the value itself, or suppression."""
         table, quasi = goal.space.table, goal.space.quasi
         ladders = {ladder.hierarchy.column: ladder.hierarchy for ladder in goal.space.ladders}
         hierarchies = {

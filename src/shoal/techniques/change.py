@@ -1,4 +1,4 @@
-"""Changes: what a treatment does to columns and records, each for itself."""
+"""Changes: the individual operations of a treatment on columns and records."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ RowMask: TypeAlias = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Generalised:
-    """A quasi-identifier shows sets of values: row r the set ``shown[r]`` of ``nodes``.
+    """Generalisation of a quasi-identifier: row r is released as the set ``shown[r]`` of ``nodes``.
 
-    ``levels[r]``: the level of that set in the hierarchy; None where sets are on none. ``level``: that of all rows, if
-    it is the same.
+    ``levels[r]``: the level of that set in the hierarchy; None if the sets do not correspond to levels. ``level``: the
+    common level of all rows, if there is one.
     """
 
     nodes: Nodes
@@ -30,29 +30,30 @@ class Generalised:
 
     @property
     def name(self) -> str:
-        """The column."""
+        """The name of the column."""
         return self.nodes.domain.column.name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replaced:
-    """A quasi-identifier shows values that stand for others: row r the value ``codes[r]`` of ``column``."""
+    """Replacement of a quasi-identifier by representative values: row r shows the value ``codes[r]`` of ``column``."""
 
     column: Column
     codes: Codes
 
     @property
     def name(self) -> str:
-        """The column."""
+        """The name of the column."""
         return self.column.name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawn:
-    """Cells of any column are drawn, record by record: ``draw`` takes codes of the original and random numbers.
+    """Random replacement of the cells of any column, record by record.
 
-    ``column``: what the codes that it returns stand for. Every record gets a number of its own, or every person, if it
-    is known whose records are whose; it hangs on a secret key and on the record, not on the order of records.
+    ``draw`` maps codes of the original and random numbers to codes of ``column``. Each record has a random number of
+    its own, or each person, if the subject of the records is known. The number depends on a secret key and on the
+    record, not on the order of the records.
     """
 
     column: Column
@@ -60,13 +61,13 @@ class Drawn:
 
     @property
     def name(self) -> str:
-        """The column."""
+        """The name of the column."""
         return self.column.name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Suppressed:
-    """Records of some ``rows`` are left out, of so many ``persons``."""
+    """Suppression of the records of some ``rows``, which belong to ``persons`` persons."""
 
     rows: RowMask
     persons: int
@@ -74,25 +75,25 @@ class Suppressed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moved:
-    """Records of some ``rows`` show what others are, and not what they are."""
+    """Relocation: the records of some ``rows`` show the values of another class instead of their own."""
 
     rows: RowMask
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Added:
-    """Records are invented, one for each of some ``rows``, which they look like."""
+    """Counterfeit records, one for each entry of ``rows``, with the quasi-identifier values of that row."""
 
     rows: Ints
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Split:
-    """Some ``columns`` go out in a table of their own, so that nobody can tell which of their cells are whose.
+    """Release of some ``columns`` in a second table, so that their cells cannot be linked to single records.
 
-    Both tables show the column ``link``: the number of a group of records. Row r is in group ``groups[r]``; all rows of
-    a group show the same quasi-identifiers. The numbers of groups are permuted under the key. ``table``: what the
-    second table is called, after the first.
+    Both tables contain the column ``link``, the number of a group of records. Row r belongs to the group ``groups[r]``;
+    all rows of a group show the same quasi-identifier values. Group numbers are permuted under the key. ``table``: the
+    suffix that distinguishes the name of the second table from that of the first.
     """
 
     table: str

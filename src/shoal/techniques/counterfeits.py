@@ -1,4 +1,4 @@
-"""Counterfeits: invented records beside those that look like too few others (Lee et al. 2017)."""
+"""Counterfeits: artificial records that are added to classes that are too small (Lee et al. 2017)."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -18,7 +18,7 @@ from shoal.words import counted
 
 
 class Counterfeited(Outliers):
-    """They get counterfeits beside them."""
+    """Outliers are kept, and counterfeit records are added to their classes."""
 
     brief: ClassVar[str] = "counterfeit records are added to their classes"
     done: ClassVar[str] = "counterfeit records are added to small classes"
@@ -30,11 +30,11 @@ class Counterfeited(Outliers):
     adds_records: ClassVar[bool] = True
 
     def told(self, facts: Mapping[str, Any]) -> str:
-        """Say how many were invented."""
+        """Return a sentence with the number of counterfeit records."""
         return f"{counted(facts['counterfeits'], 'record')} added as counterfeits to fill small classes."
 
-    def deal(self, goal: Goal, treatment: Treatment, progress: Hook) -> Treatment:  # noqa: ARG002 - as others
-        """Keep outliers, and invent as many records that look like them as their classes lack."""
+    def deal(self, goal: Goal, treatment: Treatment, progress: Hook) -> Treatment:  # noqa: ARG002 - interface
+        """Keep outliers, and add as many counterfeit records as their classes lack for the required size."""
         jury = Jury(goal)
         if not jury.by_size:
             raise ModelError(
@@ -44,7 +44,7 @@ class Counterfeited(Outliers):
             )
         units, rows = jury.units, treatment.rows
         hidden = np.ones(len(rows), bool)
-        hidden[units.of_row] = False  # what shows nothing in the original stays left out
+        hidden[units.of_row] = False  # rows without any value in the original stay suppressed
         everybody = Treatment.of_scheme(goal.space, rows, treatment.scheme, hidden, 0, treatment.facts)
         outliers = np.flatnonzero(treatment.suppressed & ~hidden)
         keys = [change.shown[outliers].astype(np.uint32) for change in everybody.generalised]

@@ -1,7 +1,8 @@
-"""Cutting: parts of rows are cut in two again and again, in rounds, as long as both halves may be classes.
+"""Recursive partitioning: parts are cut in two, round by round, as long as both halves meet the requirements.
 
-A part is cut at the median of the column in which it is widest; if a half fails, in the next one. What cannot be cut
-any more is a class, and shows the smallest interval, or the lowest node of the hierarchy, that covers its values.
+A part is cut at the median of the column in which it is widest; if a half fails, the next widest column is tried. A
+part that cannot be cut further is a class. It is released as the smallest interval, or the lowest node of the
+hierarchy, that covers its values.
 """
 
 from collections.abc import Sequence
@@ -25,9 +26,9 @@ _Persons = NDArray[np.uint64]
 
 
 class Cutting:
-    """One run. A column is taken to be wider than it is by its weight."""
+    """One run of the partitioning. The width of a column is multiplied by its weight."""
 
-    def __init__(  # noqa: PLR0913 - what is cut, and how
+    def __init__(  # noqa: PLR0913 - the rows, and how to cut them
         self, goal: Goal, jury: Jury, units: Units, chosen: Sequence[Axis], progress: Hook, *, strict: bool = True
     ) -> None:
         self._jury, self._units, self._axes, self._progress, self._strict = jury, units, chosen, progress, strict
@@ -42,7 +43,7 @@ class Cutting:
         self._at = [begins[first:last] for first, last in pairwise(firsts)]
 
     def coarsest(self) -> NDArray[np.uint32]:
-        """Return the parts to begin with: one, unless a column must not be made as coarse as that."""
+        """Return the initial parts: a single one, unless the levels of a column are bounded."""
         places = self._parts.places.T
         trees = [
             (axis.maps[-1], codes) for axis, codes in zip(self._axes, places, strict=True) if isinstance(axis, TreeAxis)
@@ -51,7 +52,7 @@ class Cutting:
         return group_rows([nodes[codes] for nodes, codes in trees], sizes, len(self._units)).ids
 
     def run(self, of_row: NDArray[np.uint32], hidden: _Mask) -> Treatment:
-        """Cut the groups that rows are in, as far as these may be classes; others are suppressed."""
+        """Cut the given groups of rows as far as the requirements allow; suppress groups that fail from the start."""
         order = np.lexsort((of_row, hidden)).astype(np.uint32)
         self._parts.order[:] = order
         shown = int(np.count_nonzero(~hidden))
@@ -63,7 +64,7 @@ class Cutting:
         return self._local(self._cut_all((starts[good], ends[good])), left)
 
     def _cut_all(self, parts: _Stretches) -> _Stretches:
-        """Cut parts in rounds until none can be."""
+        """Cut parts in rounds until none can be cut further."""
         done: list[_Stretches] = []
         settled = 0
         while len(parts[0]):
@@ -74,7 +75,7 @@ class Cutting:
         return _joined(done)
 
     def _round(self, parts: _Stretches) -> tuple[_Stretches, _Stretches]:
-        """Cut each part once, if it can be; return the halves, and the parts that stay whole."""
+        """Cut each part once, if possible; return the halves and the parts that stay whole."""
         starts, ends = parts
         spans = self._parts.spans(starts, ends)
         widths = self._widths(spans.low, spans.high)
@@ -96,12 +97,12 @@ class Cutting:
         return _joined(halves), (starts[whole], ends[whole])
 
     def _widths(self, low: Ids, high: Ids) -> NDArray[np.float64]:
-        """Return how wide parts are in each column; −1 where they cannot be cut."""
+        """Return the weighted width of parts in each column; −1 where they cannot be cut."""
         widths = np.stack([axis.widths(low[:, j], high[:, j]) for j, axis in enumerate(self._axes)], axis=1)
         return np.where(low == high, -1.0, widths * self._weights)
 
     def _cuts_at(self, low: Ids, high: Ids, columns: Ints) -> Ints:
-        """Return where the groups begin that each part is cut between."""
+        """Return, for each part, the offset of the groups between which it is cut."""
         at = np.zeros(len(columns), np.int64)
         for j, axis in enumerate(self._axes):
             mine = np.flatnonzero(columns == j)
@@ -109,7 +110,7 @@ class Cutting:
         return at
 
     def _allowed(self, parts: _Stretches, middles: Ints, left: NDArray[np.uint64], right: NDArray[np.uint64]) -> _Mask:
-        """Tell which cuts leave two classes that pass."""
+        """Return which cuts yield two classes that meet the requirements."""
         good = (middles > parts[0]) & (np.minimum(left, right) >= self._jury.least)
         if self._jury.by_size or not good.any():
             return good
@@ -124,14 +125,14 @@ class Cutting:
         return self._jury.failing(units.judged[rows], units.persons[rows], of_row, len(parts[0]))
 
     def _rows(self, parts: _Stretches) -> tuple[NDArray[np.intp], NDArray[np.uint32]]:
-        """Return the rows of some parts, and which part each is in."""
+        """Return the rows of some parts, and the part of each row."""
         rows, _ = self._parts.rows(*parts)
         return rows, np.repeat(np.arange(len(parts[0]), dtype=np.uint32), parts[1] - parts[0])
 
     def _local(self, parts: _Stretches, left: _Mask) -> Treatment:
-        """Return what the rows of each part show."""
+        """Return the treatment that generalises the rows of each part to a common value."""
         everything = np.zeros(1, np.int64), np.array([len(self._units)])
-        starts, ends = parts if len(parts[0]) else everything  # where all are suppressed, it does not matter
+        starts, ends = parts if len(parts[0]) else everything  # irrelevant if all rows are suppressed
         rows, of_row = self._rows((starts, ends))
         part = np.zeros(len(self._units), np.int64)
         part[rows] = of_row

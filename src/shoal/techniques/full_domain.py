@@ -1,4 +1,4 @@
-"""Full-domain recoding: every record is made coarser alike, by the best scheme of all."""
+"""Full-domain recoding: all records are generalised to the same levels, by the best of all schemes."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
@@ -25,11 +25,11 @@ class FullDomain(Technique):
     is_usual: ClassVar[bool] = True
 
     def treat(self, goal: Goal, progress: Hook = silent) -> Treatment:
-        """Find the optimum."""
+        """Apply the optimal scheme."""
         return best_scheme(goal, progress)
 
     def account(self, facts: Mapping[str, Any]) -> str:
-        """Say how good the scheme is among all.
+        """Return a sentence on how the scheme compares with all others.
 
         >>> FullDomain().account({"schemes": 1200, "gap": 0})
         'Best of 1,200 generalisation schemes (proved).'
@@ -43,7 +43,7 @@ class FullDomain(Technique):
 
 
 def best_scheme(goal: Goal, progress: Hook = silent) -> Treatment:
-    """Put every record on the levels of the optimum; if no scheme will do, everybody is suppressed."""
+    """Generalise all records to the levels of the optimum; suppress them if no scheme meets the requirements."""
     outcome, space = goal.optimum(progress), goal.space
     rows = space.table.distinct(space.quasi)
     facts: dict[str, float] = {"evaluated": outcome.evaluated, "schemes": outcome.schemes}

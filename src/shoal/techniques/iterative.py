@@ -1,8 +1,8 @@
-"""Local recoding, scheme by scheme: what passes is kept as fine as it is, and the rest goes on.
+"""Iterative local recoding: each record is generalised by the cheapest scheme under which its class passes.
 
 All schemes are tried, the cheapest first. Records that form a passing class under a scheme are kept under it; only the
-others are looked at again. ARX's iterative recoding does so with a few dozen schemes; here every scheme has its turn,
-so no record is made coarser while a cheaper scheme would do for it and for enough others that are left.
+others are considered again. ARX's iterative recoding does this with a few dozen schemes. Here every scheme is tried, so
+no record is generalised further while a cheaper scheme would suffice for it and enough remaining records.
 """
 
 from typing import ClassVar, Literal
@@ -24,9 +24,9 @@ from shoal.techniques.treatment import Treatment
 from shoal.techniques.units import Rows
 
 MOST_SCHEMES = 1_000_000
-_TOLD = 256  # schemes between two reports
-_TRIED = 100  # classes that leftover records try to join
-_ALONE = 1000  # rows that try to join a class each for itself
+_TOLD = 256  # schemes between two progress reports
+_TRIED = 100  # maximum number of classes that remaining records try to join
+_ALONE = 1000  # maximum number of rows that try to join a class one by one
 
 
 @TECHNIQUES.register("local")
@@ -40,15 +40,15 @@ class LocalRecoding(Technique):
     is_gentle: ClassVar[bool] = True
 
     def treat(self, goal: Goal, progress: Hook = silent) -> Treatment:
-        """Keep what passes under the cheapest scheme, and go on with the rest."""
+        """Keep the classes that pass under the cheapest scheme, and continue with the remaining records."""
         return scheme_by_scheme(goal, progress)
 
 
 def scheme_by_scheme(goal: Goal, progress: Hook = silent) -> Treatment:
-    """Keep what passes under the cheapest scheme, and go on with the rest.
+    """Keep the classes that pass under the cheapest scheme, and continue with the remaining records.
 
-    Records that are left at the end join the class for which that costs least. If none takes them, or it costs less to
-    leave them out and that may be, they are suppressed.
+    Records that remain at the end join the class for which this costs least. They are suppressed if no class passes
+    with them, or if suppression costs less and is within the limit.
     """
     if len(goal.space) > MOST_SCHEMES:
         raise ModelError(
@@ -75,12 +75,12 @@ def scheme_by_scheme(goal: Goal, progress: Hook = silent) -> Treatment:
 
 
 class Iteration:
-    """One run over the rows that a jury judges. At first all of them are left, unless some are kept already.
+    """One run over the rows of a jury. Initially all rows remain, unless some are already kept.
 
-    ``levels``: those that all rows are on at first.
+    ``levels``: the initial levels of all rows. ``left``: the rows that remain; all by default.
     """
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what is kept, and how that is decided
+    def __init__(  # noqa: PLR0913, PLR0917 - the initial state and the criteria
         self,
         goal: Goal,
         jury: Jury,
@@ -106,7 +106,7 @@ class Iteration:
         self._left = np.ones(len(jury), bool) if left is None else left.copy()
 
     def keep(self, schemes: Ints) -> None:
-        """Try schemes, the cheapest first."""
+        """Try schemes in order of cost, cheapest first."""
         order = np.argsort(self._objective.floors(schemes), kind="stable")
         for done, scheme in enumerate(schemes[order]):
             if done % _TOLD == 0:
@@ -117,7 +117,7 @@ class Iteration:
                 break
 
     def treatment(self) -> Treatment:
-        """Return what it has come to."""
+        """Return the resulting treatment."""
         sets = []
         for place, (name, ladder) in enumerate(zip(self._space.names, self._space.ladders, strict=True)):
             levels = self._levels[:, place] + ladder.low
@@ -127,7 +127,7 @@ class Iteration:
         return Treatment.of_units(self._jury.units, sets, self._left)
 
     def _keep(self, levels: Ints) -> None:
-        """Keep the rows that form passing classes under a scheme, of those that are left."""
+        """Keep those remaining rows that form passing classes under a scheme."""
         rows = np.flatnonzero(self._left)
         of_row, number = self._grouped(rows, levels)
         passing = ~self._jury.failing(rows, self._jury.persons[rows], of_row, number)
@@ -136,7 +136,10 @@ class Iteration:
         self._left[taken] = False
 
     def _shows_nothing(self, rows: Rows, levels: Ints) -> NDArray[np.bool_]:
-        """Tell which rows would show nothing under a scheme; none, if that is all there is to show for any row."""
+        """Return which rows would be fully suppressed under a scheme.
+
+        If all rows remain and all would be fully suppressed, no row is reported, because nothing else can be released.
+        """
         none = np.zeros(len(rows), bool)
         if not all(blank_levels[level] for blank_levels, level in zip(self._blanks, levels, strict=True)):
             return none
@@ -151,9 +154,9 @@ class Iteration:
         return groups.ids, len(groups)
 
     def join(self) -> None:
-        """Let the rows that are left join the class for which that costs least: all the same one, or else each its own.
+        """Let the remaining rows join the class for which this costs least: all the same one, or else each its own.
 
-        If it costs less to leave them out, and that may be, they stay left.
+        They remain if suppression costs less and is within the limit.
         """
         left = np.flatnonzero(self._left)
         must = int(self._jury.persons[left].sum()) > self._limit
@@ -162,7 +165,7 @@ class Iteration:
             self._join(np.array([row]), must=True)
 
     def _join(self, left: Rows, *, must: bool) -> None:
-        """Let some rows join one class, if one takes them."""
+        """Let some rows join a class, if one passes with them."""
         kept = np.flatnonzero(~self._left)
         if not len(left) or not len(kept):
             return
@@ -183,7 +186,7 @@ class Iteration:
         rise = (self._objective.floors(then) - self._objective.floors(now)) * persons
         lonely = int(self._jury.persons[left].sum())
         saved = (self._objective.floors(np.array([self._space.shape]) - 1) - self._objective.floors(then)) * lonely
-        worth = np.ones(len(rise), bool) if must else rise <= saved  # suppression of the others costs less
+        worth = np.ones(len(rise), bool) if must else rise <= saved  # otherwise suppression costs less
         for place in np.argsort(rise, kind="stable")[:_TRIED].tolist():
             if not worth[place]:
                 continue
@@ -194,7 +197,7 @@ class Iteration:
                 return
 
     def _showing(self, rows: Rows, levels: Ints) -> NDArray[np.bool_]:
-        """Tell which rows show something, each on levels of its own."""
+        """Return which rows show at least one value, each on its own levels."""
         pairs = zip(self._blank, levels.T, strict=True)
         blank: NDArray[np.bool_] = np.all([np.stack(blank_rows)[level, rows] for blank_rows, level in pairs], axis=0)
         return ~blank
@@ -203,7 +206,7 @@ class Iteration:
         return np.asarray(np.stack(self._nodes[column])[self._levels[rows, column], rows])
 
     def _together(self, kept: Rows, left: Rows) -> Ints:
-        """Return for each kept row the lowest levels on which it looks like all rows that are left."""
+        """Return, for each kept row, the lowest levels on which it equals all remaining rows."""
         levels = self._levels[kept].copy()
         for column, nodes in enumerate(self._nodes):
             for level, nodes_of in enumerate(nodes):

@@ -1,4 +1,4 @@
-"""The jury of a local recoding: it says which groups of rows, whatever formed them, may be classes."""
+"""The jury of a local recoding: it decides which groups of rows, however formed, meet the requirements as classes."""
 
 from functools import cached_property
 
@@ -27,7 +27,7 @@ Mask = NDArray[np.bool_]
 
 
 class Jury:
-    """Judges groups of the distinct rows under quasi-identifiers and sensitive columns by all models of a goal."""
+    """Evaluation of groups of rows, distinct in quasi-identifiers and sensitive columns, by all models of a goal."""
 
     def __init__(self, goal: Goal) -> None:
         _check(goal)
@@ -41,9 +41,9 @@ class Jury:
         return len(self.persons)
 
     def failing(self, rows: Rows, persons: Ints, of_row: NDArray[np.uint32], number: int) -> Mask:
-        """Tell which groups fail: first those that are too small, then the others by their values.
+        """Return which groups fail: those that are too small, and those whose sensitive values violate a model.
 
-        So many ``persons`` of each of some ``rows`` are in the group ``of_row``.
+        ``persons[i]`` persons of row ``rows[i]`` belong to the group ``of_row[i]``.
         """
         failing = np.bincount(of_row, persons, number) < self._goal.size
         if failing.all() or self.by_size:
@@ -56,16 +56,16 @@ class Jury:
 
     @property
     def least(self) -> int:
-        """How many persons a class needs."""
+        """The minimum number of persons of a class."""
         return self._goal.size
 
     @cached_property
     def by_size(self) -> bool:
-        """Whether nothing else counts."""
+        """Whether the requirements concern class sizes only."""
         return all(model.enough(self._goal.evidence) is not None for model in self._goal.models)
 
     def _judged(self, rows: Rows, persons: Ints, of_row: NDArray[np.uint32], number: int) -> Mask:
-        """Ask every model about some classes, given by their rows."""
+        """Evaluate every model on some classes, given by their rows; return which classes fail."""
         classes, failing = self._classes(rows, persons, of_row, number), np.zeros(number, bool)
         gatherer, space = self._goal.gatherer, self._goal.space
         for model in self._goal.models:
@@ -89,13 +89,13 @@ class Jury:
 
     @cached_property
     def units(self) -> Units:
-        """The jury's rows: what looks alike stays together."""
+        """The rows of the jury as units: records with equal values stay together."""
         rows = self._table.distinct(self._goal.space.quasi)
         return Units(rows, self._plain.of_shown, np.arange(len(self)), self.persons)
 
     @cached_property
     def records(self) -> Units:
-        """Single records: those that look alike may be parted."""
+        """Single records as units: records with equal values may be separated."""
         table, space = self._table, self._goal.space
         if table.subject is not None:
             raise ModelError(
@@ -125,7 +125,7 @@ class Jury:
 
 
 def _check(goal: Goal) -> None:
-    """Refuse what cannot be judged group by group, and say why."""
+    """Refuse goals that cannot be evaluated class by class, and state the reason."""
     table = [model.name for model in goal.models if model.scope is Scope.TABLE or Need.SUBSETS in model.needs]
     if goal.tables or table:
         name = goal.tables[0].name if goal.tables else table[0]
@@ -172,5 +172,5 @@ def _check(goal: Goal) -> None:
 
 
 def _whole() -> Setting:
-    """Return the technique that judges whole schemes."""
+    """Return the setting for the technique that evaluates whole schemes."""
     return Setting("search.recoding", giving(Gives.SCHEME)[0].called())

@@ -1,4 +1,4 @@
-"""Mondrian: everybody is in one part at first, which is cut as long as that goes (LeFevre et al. 2006)."""
+"""Mondrian: all records form one part, which is cut recursively as far as possible (LeFevre et al. 2006)."""
 
 from typing import ClassVar, Literal
 
@@ -19,8 +19,9 @@ from shoal.techniques.treatment import Treatment
 class Mondrian(Technique):
     """Divide records recursively at medians.
 
-    Numbers are cut where their hierarchy does, or ``anywhere``; all else between the nodes of its hierarchy. Unless
-    ``strict``, a part that cannot be cut between values is cut through one: records that have it are divided.
+    Numbers are cut at the bounds of their hierarchy, or ``anywhere``; all other values between the nodes of their
+    hierarchy. Unless ``strict``, a part that cannot be cut between values is cut through one, so that records with the
+    same value are divided.
     """
 
     kind: Literal["mondrian"] = "mondrian"
@@ -39,13 +40,13 @@ class Mondrian(Technique):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Ends of intervals may be values."""
+        """A note that the bounds of intervals may be exact values, if numbers are cut anywhere."""
         if self.cuts == "hierarchy":
             return ()
         return ("Numbers are cut anywhere: the bounds of their intervals are exact values of class members.",)
 
     def treat(self, goal: Goal, progress: Hook = silent) -> Treatment:
-        """Cut at medians."""
+        """Cut parts at medians, and respect the suppression limit."""
         jury = Jury(goal)
         units = jury.units if self.strict else jury.records
         chosen = axes(goal.space, goal.bounds, free=self.cuts == "anywhere")

@@ -1,4 +1,4 @@
-"""Outliers that lose single values instead of being left out."""
+"""Cell suppression of outliers: single values are suppressed instead of whole records."""
 
 from collections.abc import Mapping
 from itertools import product
@@ -20,7 +20,7 @@ _MOST_COLUMNS = 16
 
 
 class CellsLost(Outliers):
-    """They lose single values."""
+    """Single values of outliers are suppressed."""
 
     brief: ClassVar[str] = "some of their values are suppressed"
     done: ClassVar[str] = "local suppression of outliers"
@@ -28,12 +28,12 @@ class CellsLost(Outliers):
     needs_scheme: ClassVar[bool] = True
 
     def told(self, facts: Mapping[str, Any]) -> str:
-        """Say how many values were lost."""
+        """Return a sentence with the number of suppressed cells."""
         records = counted(facts["records"], "record")
         return f"{counted(facts['cells'], 'cell')} suppressed in {records} of outliers."
 
     def deal(self, goal: Goal, treatment: Treatment, progress: Hook) -> Treatment:
-        """Suppress as few cells of outliers as make classes of them; those who still find none are left out."""
+        """Suppress as few cells of outliers as needed to form classes; suppress outliers that still fit into none."""
         jury, space, objective = Jury(goal), goal.space, goal.by_levels
         if objective is None or len(space.names) > _MOST_COLUMNS:
             raise ModelError(

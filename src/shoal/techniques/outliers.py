@@ -1,4 +1,4 @@
-"""Outliers: what becomes of persons who fit into no class."""
+"""Treatment of outliers, the persons who fit into no class."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -12,12 +12,12 @@ from shoal.techniques.treatment import Treatment
 
 
 class Outliers(ABC):
-    """A way to deal with outliers, treatment in, treatment out.
+    """A method for the treatment of outliers, which turns one treatment into another.
 
-    ``brief``: what becomes of them, as a policy says it. ``done``: the same, as a report says it of a column. ``was``
-    and ``may_be``: sentences on truthfulness, where it is known that it happened, and where it may have. ``counts``:
-    the numbers that :meth:`deal` notes, and of what. ``needs_scheme``: all records must be on one scheme.
-    ``adds_records``: records are invented, with values that are drawn.
+    ``brief``: the method in the words of a policy. ``done``: the method in the words of a report on a column. ``was``
+    and ``may_be``: sentences on truthfulness, if the method was applied, and if it may have been. ``counts``: the
+    figures that :meth:`deal` records, with their meaning. ``needs_scheme``: all records must be generalised by one
+    scheme. ``adds_records``: artificial records are added, with values that are drawn.
     """
 
     brief: ClassVar[str]
@@ -32,10 +32,10 @@ class Outliers(ABC):
 
     @abstractmethod
     def deal(self, goal: Goal, treatment: Treatment, progress: Hook) -> Treatment:
-        """Return the treatment, with something done about its outliers."""
+        """Return the treatment with its outliers dealt with."""
 
     def told(self, facts: Mapping[str, Any]) -> str:  # noqa: ARG002 - for subclasses
-        """Say what was done, by the numbers that were noted."""
+        """Return a sentence on the result, with the recorded figures."""
         return ""
 
 
@@ -43,13 +43,13 @@ OUTLIERS: Registry[Outliers] = Registry("way to deal with outliers", "shoal.tech
 
 
 class LeftOut(Outliers):
-    """They are left out: nothing is to be done."""
+    """Outliers stay suppressed."""
 
     brief: ClassVar[str] = "they are suppressed"
     is_usual: ClassVar[bool] = True
 
-    def deal(self, goal: Goal, treatment: Treatment, progress: Hook) -> Treatment:  # noqa: ARG002 - as the others
-        """Leave them out."""
+    def deal(self, goal: Goal, treatment: Treatment, progress: Hook) -> Treatment:  # noqa: ARG002 - interface
+        """Return the treatment unchanged."""
         return treatment
 
 
@@ -57,5 +57,5 @@ OUTLIERS.register("suppress")(LeftOut())
 
 
 def usual_way() -> str:
-    """Return the name of what is done if a policy says nothing."""
+    """Return the name of the default treatment of outliers."""
     return next(name for name in OUTLIERS if OUTLIERS[name].is_usual)

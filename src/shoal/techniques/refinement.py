@@ -1,4 +1,4 @@
-"""Refinement: generalisation is undone, cell by cell, as long as all models hold."""
+"""Refinement: generalisation is reduced class by class as long as all models hold."""
 
 import numpy as np
 
@@ -13,9 +13,10 @@ from shoal.techniques.treatment import Treatment
 
 
 def refined(goal: Goal, treatment: Treatment, progress: Hook = silent) -> Treatment:
-    """Cut the classes of a treatment further, along the hierarchies; who is suppressed stays so.
+    """Cut the classes of a treatment further along the hierarchies; suppressed records stay suppressed.
 
-    The records of a class first show no more than they need; then it is cut as in Mondrian, begun with this class.
+    The records of a class are first generalised only as far as the class requires. The class is then cut as in
+    Mondrian, with the class as the initial part.
     """
     jury = Jury(goal)
     units = jury.units
@@ -26,10 +27,10 @@ def refined(goal: Goal, treatment: Treatment, progress: Hook = silent) -> Treatm
 
 
 def within_limit(goal: Goal, treatment: Treatment, progress: Hook = silent) -> Treatment:
-    """Return a treatment, or another one if it leaves out more persons than may be: a refinement of the best scheme.
+    """Return a treatment, or a refinement of the best scheme if the treatment exceeds the suppression limit.
 
-    What a recoding leaves as coarse as can be shows nothing and counts as left out. A scheme for all records need not
-    leave out anybody. Where even its refinement leaves out too many, it stays as it is.
+    Records that a recoding generalises completely show nothing and count as suppressed. A scheme for all records need
+    not suppress any. If even its refinement exceeds the limit, the scheme is returned unrefined.
     """
     if treatment.persons <= goal.limit:
         return treatment

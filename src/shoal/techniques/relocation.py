@@ -1,4 +1,4 @@
-"""Relocation: outliers are moved into the nearest class, and show its values, not theirs (Nergiz and Gök 2014)."""
+"""Relocation: outliers move to the nearest class and show its values instead of their own (Nergiz and Gök 2014)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -18,12 +18,12 @@ from shoal.techniques.treatment import Treatment
 from shoal.techniques.units import Rows
 from shoal.words import counted, short
 
-_TRIED = 20  # classes that an outlier tries, the nearest first
-_ROOM = 1 << 24  # distances that are looked at together
+_TRIED = 20  # maximum number of classes that an outlier tries, nearest first
+_ROOM = 1 << 24  # distances that are computed at once
 
 
 class Relocated(Outliers):
-    """They are moved into the nearest class."""
+    """Outliers are moved into the nearest class."""
 
     brief: ClassVar[str] = "they are moved into the nearest class"
     done: ClassVar[str] = "outliers show the values of the nearest class (relocation)"
@@ -33,12 +33,12 @@ class Relocated(Outliers):
     counts: ClassVar[Mapping[str, str]] = {"moved": "individuals relocated to the nearest class"}
 
     def told(self, facts: Mapping[str, Any]) -> str:
-        """Say how many were moved, and how far."""
+        """Return a sentence with the number of relocated individuals and their mean displacement."""
         far = f"{short(facts['displacement'])} of the domain"
         return f"{counted(facts['moved'], 'individual')} moved into the nearest class, {far} away on average."
 
     def deal(self, goal: Goal, treatment: Treatment, progress: Hook) -> Treatment:
-        """Move outliers into the nearest class that passes with them; those whom none takes are left out."""
+        """Move outliers into the nearest class that still passes; suppress outliers whom no class can take."""
         jury = Jury(goal)
         units = jury.units
         shown = [change.shown[units.of_row] for change in treatment.generalised]
@@ -66,11 +66,11 @@ OUTLIERS.register("relocate")(Relocated())
 
 
 def displacements(nodes: Nodes, shown: Ints) -> Floats:
-    """Return how far values are from what classes show: ``[class, code]``, from 0 to 1.
+    """Return the distance of values from the sets that classes show: ``[class, code]``, from 0 to 1.
 
-    0 if a value is in the set that is shown. Otherwise, where values lie on a scale, the distance to the interval that
-    the set spans, as a share of the range; elsewhere the share of the domain that the smallest node of the hierarchy
-    covers which holds both.
+    The distance is 0 if the value is in the set. Otherwise, for values on a scale, it is the distance to the interval
+    that the set spans, as a share of the range; for other values, it is the share of the domain that the smallest node
+    of the hierarchy covers that contains both.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind
@@ -95,7 +95,7 @@ def displacements(nodes: Nodes, shown: Ints) -> Floats:
 
 
 def _in_the_tree(nodes: Nodes, which: Ints) -> Floats:
-    """Return the share of the domain that the smallest node covers which holds a set and a code."""
+    """Return the share of the domain that the smallest node covers that contains both a set and a code."""
     hierarchy = nodes.domain.hierarchy
     distances = np.ones((len(which), nodes.domain.codes))
     if hierarchy is None:
@@ -111,7 +111,7 @@ def _in_the_tree(nodes: Nodes, which: Ints) -> Floats:
 def _nearest(
     distances: Sequence[Floats], codes: Sequence[NDArray[np.unsignedinteger]], weights: Floats, progress: Hook
 ) -> tuple[Ints, Floats]:
-    """Return for each outlier the nearest classes, the first of equally near ones first, and how far they are."""
+    """Return the nearest classes of each outlier, ties in the order of classes, and their distances."""
     classes, number = len(distances[0]), len(codes[0])
     tried, together = min(_TRIED, classes), max(_ROOM // classes, 1)
     near, far = np.empty((number, tried), np.int64), np.empty((number, tried))
@@ -127,9 +127,9 @@ def _nearest(
 
 
 def _taken(jury: Jury, class_of: Ints, outliers: Rows, near: Ints, classes: int) -> Ints:
-    """Return which try each outlier succeeds with, −1 if with none.
+    """Return the attempt with which each outlier succeeds; −1 if none succeeds.
 
-    All that try one class at a time are taken by it together, or not at all.
+    All outliers that try the same class in a round are accepted or rejected together.
     """
     taken = np.full(len(outliers), -1, np.int64)
     for turn in range(near.shape[1]):
@@ -150,7 +150,7 @@ def _taken(jury: Jury, class_of: Ints, outliers: Rows, near: Ints, classes: int)
     return taken
 
 
-def _moved(  # noqa: PLR0913, PLR0917 - what was found, and where outliers go
+def _moved(  # noqa: PLR0913, PLR0917 - the treatment and the relocations
     treatment: Treatment,
     of_row: Rows,
     persons: Ints,

@@ -1,9 +1,10 @@
-"""Suppression against partial knowledge: whoever knows any m quasi-identifiers of somebody finds at least k persons.
+"""Suppression against partial knowledge: any m known quasi-identifiers of a person match at least k persons.
 
-Combination after combination of m columns is looked at. Of rows that too few others look like in these columns, cells
-are suppressed: as few and as unimportant ones as put them among k, or all of the combination. That may leave fewer
-alike in another combination, so all are looked at again until nothing is left to do. Cells are only ever suppressed,
-so it ends; and it ends only when every combination holds. What is suppressed counts as a value of its own.
+Every combination of m columns is checked in turn. In rows with fewer than k matches in a combination, cells are
+suppressed: as few and as unimportant ones as give the row k matches, or all cells of the combination. This may reduce
+the matches in another combination, so all are checked again until nothing changes. Cells are only ever suppressed, so
+the procedure terminates, and it does so only when every combination meets the requirement. A suppressed cell counts as
+a value of its own.
 """
 
 from collections.abc import Iterator, Sequence
@@ -43,7 +44,7 @@ class SubsetSuppression(Technique):
     gives: ClassVar[frozenset[Gives]] = frozenset()
 
     def treat(self, goal: Goal, progress: Hook = silent) -> Treatment:
-        """Suppress cells until every combination that a requirement names holds; weights say what to spare."""
+        """Suppress cells until every required combination of columns is safe; columns with a high weight are spared."""
         space, base = goal.space, goal.plain.base
         if base.overlap:
             raise ModelError(
@@ -63,7 +64,7 @@ class SubsetSuppression(Technique):
         importance = weights * np.array([_entropy(codes, persons) for codes in rows.codes])
         asked, columns = [_asked(model, len(space.quasi)) for model in goal.models], len(space.quasi)
         tries = []
-        for more in (asked, [(k, columns) for k, _ in asked]):  # who hides among k in all columns does so in any
+        for more in (asked, [(k, columns) for k, _ in asked]):  # k in all columns implies k in any
             work = _Suppression(_visible(goal, rows), persons, weights, importance)
             _mended(work, [*more, *asked], progress)
             tries.append(work)
@@ -71,21 +72,21 @@ class SubsetSuppression(Technique):
 
 
 def _visible(goal: Goal, rows: DistinctRows) -> list[Ints]:
-    """Return the codes of rows, −1 where a hierarchy never shows them."""
+    """Return the codes of rows; −1 where a hierarchy suppresses the value on every level."""
     ladders = {ladder.hierarchy.column: ladder.hierarchy for ladder in goal.space.ladders}
     hidden = [Domain.of(goal.space.table[name], ladders[name]).hidden for name in rows.columns]
     return [np.where(never[codes], np.int64(-1), codes) for never, codes in zip(hidden, rows.codes, strict=True)]
 
 
 def _entropy(codes: Codes, persons: Ints) -> float:
-    """Return how much a column tells, in bits."""
+    """Return the entropy of a column, in bits."""
     counts = np.bincount(codes, persons)
     shares = counts[counts > 0] / max(counts.sum(), 1)
     return float(-(shares * np.log2(shares)).sum())
 
 
 def _mended(work: "_Suppression", asked: Sequence[tuple[int, int]], progress: Hook) -> None:
-    """Go through all combinations until nothing is left to do."""
+    """Check all combinations repeatedly until no more cells need to be suppressed."""
     for number in range(1, 1 << 31):
         progress(Progress(f"suppressing cells, round {number}", number))
         columns = range(len(work.codes))
@@ -94,7 +95,7 @@ def _mended(work: "_Suppression", asked: Sequence[tuple[int, int]], progress: Ho
 
 
 def _asked(model: Model, columns: int) -> tuple[int, int]:
-    """Return minimum class size to those who know how many columns."""
+    """Return the minimum class size and the number of known columns that a model requires."""
     if isinstance(model, KAnonymity):
         return model.k or 1, columns
     if isinstance(model, SubsetKAnonymity):
@@ -109,9 +110,9 @@ def _asked(model: Model, columns: int) -> tuple[int, int]:
 
 @dataclass(eq=False)
 class _Suppression:
-    """Rows of codes, −1 where a cell is suppressed. ``persons``: how many each stands for, 0 if it shows nothing.
+    """Rows of codes, −1 for suppressed cells. ``persons``: the number of persons per row, 0 if it shows nothing.
 
-    ``importance``: the weight of each column, times what it tells.
+    ``importance``: the weight of each column, multiplied by its entropy.
     """
 
     codes: list[Ints]
@@ -120,15 +121,18 @@ class _Suppression:
     importance: NDArray[np.float64]
 
     def cost(self) -> float:
-        """Return the weight of all suppressed cells."""
+        """Return the total weight of all suppressed cells."""
         return float(sum(w * self.persons[codes < 0].sum() for w, codes in zip(self.weights, self.codes, strict=True)))
 
     def visible(self) -> NDArray[np.intp]:
-        """Return the rows that show something."""
+        """Return the rows that show at least one value."""
         return np.flatnonzero(np.any([codes >= 0 for codes in self.codes], axis=0) & (self.persons > 0))
 
     def mend(self, known: Sequence[int], k: int) -> bool:
-        """Suppress cells of these columns until all that look alike in them are at least k; tell whether any were."""
+        """Suppress cells of the known columns until every class in these columns has at least k persons.
+
+        Return whether any cells were suppressed.
+        """
         lonely = self._lonely(known, k)
         if not len(lonely):
             return False
@@ -141,14 +145,14 @@ class _Suppression:
         return True
 
     def _patterns(self, known: Sequence[int]) -> Iterator[tuple[int, ...]]:
-        """Return what could be suppressed, but for all: the least important first."""
+        """Return the proper subsets of the known columns that could be suppressed, the least important first."""
         patterns = [pattern for size in range(1, len(known)) for pattern in combinations(known, size)]
         return iter(
             sorted(patterns, key=lambda pattern: (round(float(self.importance[list(pattern)].sum()), 9), pattern))
         )
 
     def _sizes(self, rows: NDArray[np.intp], keys: Sequence[Ints]) -> Ints:
-        """Return how many persons look like each row."""
+        """Return the class size of each row."""
         sizes = [int(key.max(initial=-1)) + 2 for key in keys]
         groups = group_rows([(key + 1).astype(np.uint32) for key in keys], sizes, len(rows))
         return np.bincount(groups.ids, self.persons[rows], len(groups)).astype(np.int64)[groups.ids]
@@ -158,7 +162,7 @@ class _Suppression:
         return rows[self._sizes(rows, [self.codes[column][rows] for column in known]) < k]
 
     def _try(self, lonely: NDArray[np.intp], known: Sequence[int], pattern: Sequence[int], k: int) -> NDArray[np.intp]:
-        """Suppress a pattern where that helps; return the rows that it does not help."""
+        """Suppress a pattern in rows whose class becomes large enough; return the rows for which it does not."""
         rows = self.visible()
         trying = np.isin(rows, lonely)
         keys = [np.where(trying & (column in pattern), -1, self.codes[column][rows]) for column in known]
@@ -171,7 +175,7 @@ class _Suppression:
             self.codes[column][rows] = -1
 
     def _fill(self, known: Sequence[int], k: int) -> None:
-        """Where too few show nothing in these columns, let the smallest groups join them."""
+        """Merge the smallest classes into the fully suppressed class of these columns until that has k persons."""
         while True:
             rows = self.visible()
             keys = [self.codes[column][rows] for column in known]
@@ -181,7 +185,7 @@ class _Suppression:
                 return
             sizes = np.where(nothing, np.iinfo(np.int64).max, self._sizes(rows, keys))
             if nothing.all():
-                self._hide(rows, range(len(self.codes)))  # so few are left that nothing can be shown
+                self._hide(rows, range(len(self.codes)))  # fewer than k persons remain: nothing can be shown
                 return
             first = int(np.argmin(sizes))
             alike = np.all([key == key[first] for key in keys], axis=0)

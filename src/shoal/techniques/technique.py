@@ -1,4 +1,4 @@
-"""A technique: a way to transform a table until it meets what is required, and what it declares about itself."""
+"""Techniques: methods that transform a table until it meets the requirements, and their declared properties."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ from shoal.validation import Checked
 
 
 class Unit(StrEnum):
-    """What is decided about: all records that have the same values, each record, or each person."""
+    """The unit of a decision: all records with the same values, each record, or each person."""
 
     ROW = "distinct row"
     RECORD = "record"
@@ -24,39 +24,40 @@ class Unit(StrEnum):
 
 
 class Truth(StrEnum):
-    """How true what a cell shows is of its record."""
+    """The truthfulness of released cells with respect to their records."""
 
-    TRUE = "true"  # it holds the value, or a set that holds it
-    REPRESENTATIVE = "representative"  # it is a value that stands for a class
-    PERTURBED = "perturbed"  # it may be another value
-    INVENTED = "invented"  # its record need not exist
+    TRUE = "true"  # the cell shows its value, or a set that contains it
+    REPRESENTATIVE = "representative"  # the cell shows a value that represents its class
+    PERTURBED = "perturbed"  # the cell may show another value
+    INVENTED = "invented"  # the record may be artificial
 
 
 class Gives(StrEnum):
-    """What a technique makes of the records."""
+    """Structural properties of the records that a technique produces."""
 
-    CLASSES = "classes"  # records form classes; those of a class show the same in all quasi-identifiers
-    SCHEME = "scheme"  # all records are on the levels of one scheme, the best for any quality
+    CLASSES = "classes"  # records form equivalence classes with the same quasi-identifier values
+    SCHEME = "scheme"  # all records are generalised by one scheme, the best for any quality
 
 
 class Allows(StrEnum):
-    """What a policy may ask for beside a technique."""
+    """Options of a policy that can be combined with a technique."""
 
-    REFINE = "refine"  # generalisation is undone where it can be
-    OUTLIERS = "outliers"  # persons who fit into no class may be dealt with otherwise than by leaving them out
+    REFINE = "refine"  # generalisation is reduced where possible
+    OUTLIERS = "outliers"  # outliers may be treated otherwise than by suppression
     LEVELS = "levels"  # the levels of columns may be bounded
-    FIXED = "fixed"  # columns may have to stay as they are, such as what another table shows already
-    SEVERAL = "several"  # persons may have several records that differ
+    FIXED = "fixed"  # columns may be fixed, such as those that another table already shows
+    SEVERAL = "several"  # persons may have several differing records
 
 
 class Technique(Checked):
     """The base of all techniques. A subclass has a ``kind``, its options as fields, and :meth:`treat`.
 
-    ``says``: a sentence about how the release was made. ``iso``: what is done to a quasi-identifier, in words of
-    ISO/IEC 20889. ``untrue``: a sentence on what is not true any more, if its cells are not. ``touches``: the roles of
-    columns that it may change. ``minds_quality``: it keeps as much as it can of the quality that is sought.
-    ``is_usual``: a policy that names none gets this one. ``is_gentle``: who has no policy gets this one, if the table
-    allows it.
+    ``says``: a sentence on how the release was made. ``iso``: the operation on a quasi-identifier, in the terms of
+    ISO/IEC 20889. ``untrue``: a sentence on which information is no longer true; required if cells are not truthful.
+    ``touches``: the roles of the columns that the technique may change. ``minds_quality``: it tries to minimise the
+    cost by the chosen quality measure. ``unit``: the unit of its decisions. ``truth``: the truthfulness of its cells.
+    ``gives``: the properties of its result. ``allows``: the options that can be combined with it. ``is_usual``: the
+    default of a policy that names no technique. ``is_gentle``: the default without a policy, if the table allows it.
     """
 
     kind: str
@@ -74,7 +75,7 @@ class Technique(Checked):
 
     @classmethod
     def __pydantic_init_subclass__(cls, **options: Any) -> None:
-        """Refuse a technique that does not say what it is."""
+        """Refuse a technique that lacks a required declaration."""
         super().__pydantic_init_subclass__(**options)
         for name in ("says", "iso"):
             if not isinstance(getattr(cls, name, None), str):
@@ -94,25 +95,25 @@ class Technique(Checked):
 
     @abstractmethod
     def treat(self, goal: Goal, progress: Hook = silent) -> Treatment:
-        """Decide what every record shows."""
+        """Return the treatment that determines the released form of every record."""
 
     @classmethod
     def called(cls) -> str:
-        """Return the name by which a policy knows it."""
+        """Return the name of the technique in a policy."""
         return str(cls.model_fields["kind"].default)
 
     def account(self, facts: Mapping[str, Any]) -> str:  # noqa: ARG002 - for subclasses
-        """Return a sentence on how the treatment was found. ``facts``: those of the treatment."""
+        """Return a sentence on how the treatment was found. ``facts``: the figures recorded by the treatment."""
         return ""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the owner should know about what these options disclose."""
+        """Notes for the data owner on information that these options disclose."""
         return ()
 
     @property
     def short(self) -> str | dict[str, Any]:
-        """The technique as it stands in a policy: its name, and its options where they were chosen."""
+        """The technique in the notation of a policy: its name, with the options that were set explicitly."""
         chosen = self.model_dump(mode="json", exclude_unset=True, exclude={"kind"})
         return {"kind": self.kind, **chosen} if chosen else self.kind
 
@@ -121,19 +122,19 @@ TECHNIQUES: Registry[type[Technique]] = Registry("recoding", "shoal.techniques")
 
 
 def usual() -> Technique:
-    """Return the technique of a policy that names none."""
+    """Return the default technique of a policy."""
     return next(technique for technique in TECHNIQUES.values() if technique.is_usual)()  # type: ignore[call-arg]
 
 
 def gentlest(*, several: bool) -> Technique:
-    """Return the technique for who has no policy; ``several``: whether persons have several records."""
+    """Return the default technique without a policy; ``several``: whether persons have several differing records."""
     gentle = [technique for technique in TECHNIQUES.values() if technique.is_gentle]
     fitting = [technique for technique in gentle if not several or Allows.SEVERAL in technique.allows]
     return fitting[0]() if fitting else usual()  # type: ignore[call-arg]
 
 
 def recodings(techniques: Iterable[type[Technique]]) -> str:
-    """Say how a policy names one of some techniques, for hints.
+    """Return the policy setting that selects one of some techniques, for hints.
 
     >>> recodings(giving(Gives.SCHEME))
     'recoding = "global"'
@@ -143,10 +144,10 @@ def recodings(techniques: Iterable[type[Technique]]) -> str:
 
 
 def giving(what: Gives) -> list[type[Technique]]:
-    """Return the techniques that give something."""
+    """Return the techniques whose result has a property."""
     return [technique for technique in TECHNIQUES.values() if what in technique.gives]
 
 
 def allowing(what: Allows) -> list[type[Technique]]:
-    """Return the techniques beside which something may be asked for."""
+    """Return the techniques that can be combined with an option."""
     return [technique for technique in TECHNIQUES.values() if what in technique.allows]

@@ -1,4 +1,4 @@
-"""A treatment: what becomes of the rows of a table, change by change."""
+"""Treatments: the released form of every row of a table, as a list of changes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,14 +18,14 @@ C = TypeVar("C", bound=Change)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Treatment:
-    """``changes`` of the records that have each of the distinct ``rows``; ``facts``: how they were found."""
+    """``changes`` to the records of each of the distinct ``rows``; ``facts``: figures on how they were found."""
 
     rows: DistinctRows
     changes: tuple[Change, ...]
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of_scheme(  # noqa: PLR0913, PLR0917 - a scheme, and what is known of it
+    def of_scheme(  # noqa: PLR0913, PLR0917 - a scheme and its results
         cls,
         space: Space,
         rows: DistinctRows,
@@ -34,7 +34,7 @@ class Treatment:
         persons: int,
         facts: Mapping[str, Any],
     ) -> "Treatment":
-        """Put every row on the levels of a scheme."""
+        """Generalise every row to the levels of a scheme."""
         changes: list[Change] = [Suppressed(suppressed, persons)]
         for name, ladder in zip(space.names, space.ladders, strict=True):
             domain, codes = Domain.of(space.table[name], ladder.hierarchy), rows.codes[space.quasi.index(name)]
@@ -45,7 +45,7 @@ class Treatment:
 
     @classmethod
     def of_units(cls, units: Units, sets: Sequence[tuple[Nodes, Ints, Ints | None]], left: RowMask) -> "Treatment":
-        """Join units with the same released row. Blank units are suppressed, unless all units are blank."""
+        """Combine units with the same row. Fully suppressed units count as suppressed, unless all units are."""
         blank = np.all([nodes.fates[shown] == Fate.SUPPRESSED for nodes, shown, _ in sets], axis=0)
         left = left if blank[~left].all() else left | blank
         suppressed = np.ones(len(units.rows), bool)
@@ -64,51 +64,51 @@ class Treatment:
 
     @property
     def generalised(self) -> tuple[Generalised, ...]:
-        """The quasi-identifiers that show sets of values."""
+        """The generalised quasi-identifiers."""
         return self._all(Generalised)
 
     @property
     def replaced(self) -> tuple[Replaced, ...]:
-        """The quasi-identifiers that show values that stand for others."""
+        """The quasi-identifiers that are replaced by representative values."""
         return self._all(Replaced)
 
     @property
     def drawn(self) -> tuple[Drawn, ...]:
-        """The columns whose cells are drawn."""
+        """The columns whose cells are drawn at random."""
         return self._all(Drawn)
 
     @property
     def suppressed(self) -> RowMask:
-        """Which rows are left out."""
+        """A mask of the suppressed rows."""
         changes = self._all(Suppressed)
         return changes[0].rows if changes else np.zeros(len(self.rows), bool)
 
     @property
     def persons(self) -> int:
-        """How many persons are left out."""
+        """The number of suppressed persons."""
         return sum(change.persons for change in self._all(Suppressed))
 
     @property
     def moved(self) -> RowMask | None:
-        """Which rows show what others are; None: none does."""
+        """A mask of the relocated rows; None if relocation was not applied."""
         changes = self._all(Moved)
         return changes[0].rows if changes else None
 
     @property
     def added(self) -> Ints:
-        """The rows that invented records look like, one for each."""
+        """The row that each counterfeit record is modelled on."""
         changes = self._all(Added)
         return changes[0].rows if changes else np.zeros(0, np.int64)
 
     @property
     def split(self) -> Split | None:
-        """The columns that go out in a table of their own, if any do."""
+        """The release of columns in a second table, if any."""
         changes = self._all(Split)
         return changes[0] if changes else None
 
     @property
     def scheme(self) -> dict[str, int]:
-        """The level of each column, if all rows are on the same, and nothing else is changed."""
+        """The level of each column with one level for all rows; empty if records are changed in any other way."""
         levels = {change.name: change.level for change in self.generalised}
         others = any(not isinstance(change, Generalised | Suppressed | Split) for change in self.changes)
         shared = {name: level for name in self.rows.columns if (level := levels.get(name)) is not None}
@@ -116,7 +116,7 @@ class Treatment:
 
     @property
     def is_generalised(self) -> bool:
-        """Whether a cell that goes out shows a set of values, and not one."""
+        """Whether any released cell shows a set of values instead of a single value."""
         return any(
             bool((change.shown[~self.suppressed] >= change.nodes.domain.codes).any())
             for change in self.generalised
@@ -129,22 +129,22 @@ class Treatment:
         return frozenset({change.name for change in self.replaced} | {change.name for change in self.drawn})
 
     def changed(self, *changes: Change) -> "Treatment":
-        """Return the treatment with some changes; those of the same kind, of the same column, are gone."""
+        """Return the treatment with additional changes, which replace those of the same kind and column."""
         told = {(type(change), getattr(change, "name", None)) for change in changes}
         kept = [change for change in self.changes if (type(change), getattr(change, "name", None)) not in told]
         return replace(self, changes=(*kept, *changes))
 
     def with_facts(self, before: Mapping[str, Any], **outliers: float) -> "Treatment":
-        """Return the same, with numbers about its outliers that must be published."""
+        """Return the treatment with figures on its outliers that must be published."""
         return replace(self, facts={**before, "outliers": outliers})
 
     def recoding(self) -> Recoding:
-        """Return what it makes of the table."""
+        """Return the recoding of the table that results from the treatment."""
         sets = {change.name: (change.nodes, change.shown) for change in self.generalised}
         return Recoding.of_nodes(self.rows, sets, self.suppressed, self.moved)
 
     def on_levels(self, space: Space) -> dict[str, list[int]]:
-        """Return how many records are on each level of the columns that have levels and show nothing else."""
+        """Return the number of released records per level, for columns that are neither replaced nor drawn."""
         by_column = {
             change.name: None if change.name in self.overwritten else change.levels for change in self.generalised
         }
@@ -157,7 +157,7 @@ class Treatment:
         }
 
     def heights(self, space: Space) -> dict[str, int | None]:
-        """Return the last level of each column's hierarchy."""
+        """Return the highest level of each column's hierarchy."""
         heights = {change.name: change.nodes.domain.height for change in self.generalised}
         return {name: heights[name] for name in space.quasi}
 

@@ -1,4 +1,4 @@
-"""Units: what a recoding may not divide."""
+"""Units: the smallest groups of records that a recoding must not divide."""
 
 from dataclasses import dataclass
 
@@ -13,9 +13,10 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Units:
-    """What a recoding may not divide: unit u is among row ``of_row[u]`` of ``rows`` and stands for ``persons[u]``.
+    """The smallest groups of records that a recoding must not divide.
 
-    ``judged[u]``: which of the jury's rows it is of.
+    Unit u belongs to row ``of_row[u]`` of ``rows`` and stands for ``persons[u]`` persons. ``judged[u]``: its row in the
+    jury.
     """
 
     rows: DistinctRows

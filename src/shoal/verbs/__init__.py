@@ -1,1 +1,1 @@
-"""The verbs of shoal: one file for each public function, named as users type it."""
+"""The public functions of shoal: one file for each, with its name."""

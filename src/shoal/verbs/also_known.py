@@ -1,4 +1,4 @@
-"""``shoal.also_known``: what an adversary finds who knows one column more."""
+"""``shoal.also_known``: the effect of one additional known column."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,9 +20,10 @@ def also_known(
     subject: str | None = None,
     missing: str = "own",
 ) -> list[AlsoKnown]:
-    """Measure the classes of a table with its quasi-identifiers known, and with one more column; the worst first.
+    """Measure the classes of the quasi-identifiers, then with each additional known column; the smallest k first.
 
-    ``columns``: which ones; all that are neither quasi-identifiers nor name persons, if nothing is said.
+    ``columns``: the additional columns (default: all columns except quasi-identifiers, direct identifiers, subject and
+    household).
 
     >>> import shoal
     >>> table = {"age": [30, 30, 40, 40], "sex": ["f", "m", "f", "m"], "city": ["a", "a", "b", "b"]}

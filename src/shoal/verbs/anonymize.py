@@ -39,11 +39,11 @@ def anonymize(  # noqa: PLR0913 - keyword-only options
 ) -> Release:
     """Find the best release of a table that meets a policy, make it, and verify it.
 
-    ``data``: a table, a frame or a file. The scheme is the best of all by the measure that the policy names; at most
-    the share of persons that it allows is left out.
+    ``data``: a table, a frame or a file. The scheme is the best of all by the quality measure of the policy. At most
+    the share of persons that the policy allows is suppressed.
 
     Instead of a policy: ``quasi``, ``sensitive``, ``insensitive``, ``subject``: the columns with these roles. ``k``:
-    every person shares their quasi-identifiers with at least k − 1 others. ``suppression``: the maximum share of
+    every person shares the quasi-identifiers with at least k − 1 others. ``suppression``: the maximum share of
     suppressed persons (default: 0.02). Hierarchies are automatic. The technique is local recoding, or global recoding
     if a person has several records with different values. Columns without a role are not released. ``release.notes``
     lists these decisions.
@@ -87,14 +87,14 @@ def anonymize(  # noqa: PLR0913 - keyword-only options
 
 
 def _measured(release: Release, progress: Hook | None) -> Release:
-    """Attack a release whose policy limits what attacks may achieve."""
+    """Run the attacks whose success is limited by the policy, and judge the release by their results."""
     limits = release.policy.attack_limits
     if not limits:
         return release
     from shoal.verbs.attack import attack
 
     names = list(dict.fromkeys(limit.attack for limit in limits))
-    sample = release.with_part(release.part.as_sample())  # persons outside it would make every attack look harmless
+    sample = release.with_part(release.part.as_sample())  # persons outside it would make attacks seem harmless
     attacked = attack(sample.given, sample, attacks=names, progress=progress)
     judgements = measured_limits(limits, attacked)
     check_limits(judgements)
@@ -102,7 +102,7 @@ def _measured(release: Release, progress: Hook | None) -> Release:
 
 
 def _policy_of(table: Table, roles: Mapping[str, Any], goals: Mapping[str, Any]) -> Policy:
-    """Return the policy that the options stand for."""
+    """Return the policy that corresponds to the options."""
     if "quasi" not in roles or "k" not in goals:
         raise PolicyError(
             "nothing-asked",
@@ -110,7 +110,7 @@ def _policy_of(table: Table, roles: Mapping[str, Any], goals: Mapping[str, Any])
             remedy='For example shoal.anonymize(data, "policy.toml"), or shoal.anonymize(data, quasi=["age", "sex"], '
             "k=5).",
         )
-    table = table.taking(**roles)  # refuses names that are not there, or have two roles
+    table = table.taking(**roles)  # refuses unknown columns, and columns with two roles
     columns = {name: str(role) for name, role in table.roles.items() if role is not Role.SUBJECT}
     seen = (*table.quasi, *table.sensitive)
     differ = table.subject is not None and len(table.distinct((*seen, table.subject))) > table.person_count
@@ -125,11 +125,11 @@ def _policy_of(table: Table, roles: Mapping[str, Any], goals: Mapping[str, Any])
 
 
 def _whole(number: Any) -> Any:
-    """Return a whole number of any library as one of Python's; all else as it is."""
+    """Return an integer of any library as a Python integer, and other values unchanged."""
     return number if isinstance(number, bool) or not hasattr(number, "__index__") else index(number)
 
 
 def case_of(data: Any, policy: AnyPolicy) -> Case:
-    """Return a table and its policy as a case for a search."""
+    """Return a table and its policy as the case of a search."""
     chosen = policy_of(policy)
     return Case.of(table_of(data, chosen), chosen)

@@ -1,4 +1,4 @@
-"""``shoal.anonymize_dataset``: a release of several tables that belong together."""
+"""``shoal.anonymize_dataset``: a release of linked tables."""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from shoal.release.together import released_together
 def anonymize_dataset(
     source: Any, policy: Policy | str | Path, *, progress: Hook | None = None, threads: int | None = None
 ) -> Release:
-    """Find a release of several tables that belong together, make it, and verify it.
+    """Find a release of linked tables, make it, and verify it.
 
     ``source``: a folder with a file for each table, the address of a database, or a mapping of names to tables.
 

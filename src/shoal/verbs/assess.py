@@ -1,4 +1,4 @@
-"""``shoal.assess``: the risk of every person in a table."""
+"""``shoal.assess``: the re-identification risk of a table."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -27,10 +27,10 @@ def assess(  # noqa: PLR0913 - keyword-only options
 ) -> Assessment:
     """Assess the risk of every person in a table, and judge it by the requirements of a policy.
 
-    ``data``: a table, a frame or a file. Roles come from the policy, or are given by name; names that are given go
-    first. ``threshold``: the risk above which persons are counted. ``uniques``: find out who is singled out by at most
-    so many columns (special uniques). ``population``: a register of it, how many persons it has, or the fraction of
-    them in the table; it goes before what the policy says.
+    ``data``: a table, a frame or a file. Roles come from the policy or from the arguments, which take precedence.
+    ``threshold``: the risk above which persons are counted. ``uniques``: find special uniques, which are singled out by
+    at most this many columns. ``population``: a register of the population, its size, or the fraction of it in the
+    table; it takes precedence over the policy.
 
     >>> import shoal
     >>> found = shoal.assess({"age": [34, 34, 71, 71], "dx": ["flu", "ms", "flu", "flu"]}, quasi="age", sensitive="dx")
@@ -67,7 +67,7 @@ def assess(  # noqa: PLR0913 - keyword-only options
 
 
 def _share(given: Fraction | float | str) -> Fraction:
-    """Read a threshold."""
+    """Return a threshold as an exact share, above 0 and at most 1."""
     try:
         share = exact(given)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""``shoal.attack``: what adversaries achieve against a release."""
+"""``shoal.attack``: the success of adversaries against a release."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -41,15 +41,15 @@ def attack(  # noqa: PLR0913 - keyword-only options
     seed: int = 0,
     progress: Hook | None = None,
 ) -> Attacked:
-    """Attack a release as an adversary would, and measure what is achieved.
+    """Run attacks on a release, and measure their success.
 
-    ``release``: what ``anonymize`` returned, or any table made from the original: coarser, suppressed, noisy or made
-    up. ``external``: an identified register; ``outsiders``: people who are not in the data, with the same columns;
-    ``second``: another release of the same people. ``key``: columns that identify a record in the original,
-    the release and the register; ``in_order``: the release has the original's order. Without either, records are
-    matched by an identifier column, by content, or last by position. ``attacks``: their names, or attacks with
-    parameters; all that suit, if none are named.
-    ``targets``: how many people are attacked at most, drawn by chance.
+    ``release``: the result of ``anonymize``, or any table made from the original: generalised, suppressed, perturbed or
+    synthetic. ``external``: an identified register. ``outsiders``: individuals who are not in the data, with the same
+    columns. ``second``: another release of the same individuals. ``key``: columns that identify a record in the
+    original, the release and the register. ``in_order``: the release has the order of the original. Without either,
+    records are matched by an identifier column, by content, or last by position. ``attacks``: names of attacks, or
+    attacks with parameters (default: all that apply). ``targets``: the maximum number of attacked individuals, drawn at
+    random.
 
     >>> import shoal
     >>> data = {"age": [31, 34, 71, 78], "dx": ["flu", "ms", "flu", "flu"]}
@@ -106,10 +106,10 @@ def _check_records(tables: Mapping[str, Table | None]) -> None:
 
 
 def _key(key: Sequence[str] | str | None, original: Table, release: Table, register: Table | None) -> tuple[str, ...]:
-    """Return the columns of a key; refuse those that the original or both of the others lack."""
+    """Return the columns of a key; refuse a column that the original lacks, or both the release and the register."""
     named = tuple(names_of(key) or ())
     for name in named:
-        original[name]  # raises if there is none
+        original[name]  # raises if there is no such column
         if name not in release and (register is None or name not in register):
             raise AttackError(
                 "key-without-column",
@@ -121,7 +121,7 @@ def _key(key: Sequence[str] | str | None, original: Table, release: Table, regis
 
 
 def _with_truth(scene: Scene, release: Any, key: Sequence[str], *, in_order: bool) -> tuple[Scene, str]:
-    """Return the scene with the matched records, and a sentence on how they were matched."""
+    """Return the scene with the matched records, and a sentence on the matching method."""
     named = key if key and all(name in scene.release for name in key) else None
     if named is not None and in_order:
         raise AttackError(

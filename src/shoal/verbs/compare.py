@@ -1,4 +1,4 @@
-"""``shoal.compare``: what a transformation cost, and what it has brought."""
+"""``shoal.compare``: information loss and privacy of a release."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -33,10 +33,10 @@ def compare(  # noqa: PLR0913 - keyword-only options
 
     Both may be files, frames or tables; ``*`` in the release means suppressed. Records are matched as recorded by
     ``anonymize``; without that record by ``key``, by an identifier column, by content, or last by position.
-    ``in_order``: match by position.
-    ``quasi``: the columns that measures of the whole are about; those of the policy, or all. ``target``: what a
-    classifier is to predict. ``qualities``: the names of the measures; without names, all that need nothing but counts.
-    ``clusters``: how many, for clustering-agreement. ``matched``: the match of the records, if already computed.
+    ``in_order``: match by position. ``quasi``: the columns for measures of the whole table (default: those of the
+    policy, or all). ``target``: the target of the classification metric. ``qualities``: the names of the measures
+    (default: all that require only counts). ``clusters``: the number of clusters for clustering-agreement. ``matched``:
+    the match of the records, if already computed.
 
     >>> import shoal
     >>> found = shoal.compare({"age": [31, 34, 71]}, {"age": ["30-39", "30-39", "*"]})
@@ -80,7 +80,7 @@ def compare(  # noqa: PLR0913 - keyword-only options
 
 
 def _of_sample(policy: Policy, matched: Match) -> list[str]:
-    """Note that sampling counts as suppression where the sampled records are not known."""
+    """Return a note that sampling counts as suppression if the sampled records are not known."""
     if policy.search.sample is None or matched.recorded:
         return []
     unknown = f"The policy releases a sample of {policy.search.sample:.4g}, and the sampled records are not known here."

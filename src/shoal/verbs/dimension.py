@@ -1,4 +1,4 @@
-"""``shoal.dimension``: how many quasi-identifiers have to be made coarser (Menten 2024, stage 2)."""
+"""``shoal.dimension``: the number of quasi-identifiers to generalise (Menten 2024, stage 2)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -28,11 +28,12 @@ def dimension(  # noqa: PLR0913 - keyword-only options
     subsets: bool = False,
     distance: str = "equal",
 ) -> Dimension:
-    """Make quasi-identifiers coarser one after another, and find out how many have to be.
+    """Generalise quasi-identifiers one after another, and recommend how many to generalise.
 
-    ``order``: which comes first; by risk rate, the highest first, if nothing is said. ``levels``: of the hierarchies;
-    the coarsest that still say something. ``tables``: made elsewhere, with the first column coarser, with the first
-    two, and so on. ``subsets``: try every subset of the columns, too. ``distance``: between sensitive values, for t.
+    ``order``: the order of the columns (default: by descending risk rate). ``levels``: the levels of the hierarchies
+    (default: the highest informative ones). ``tables``: tables that were generalised elsewhere, with the first column
+    generalised, with the first two, and so on. ``subsets``: evaluate every subset of the columns. ``distance``: the
+    distance between sensitive values for t.
 
     >>> import shoal
     >>> data = {"age": [31, 34, 71, 78], "sex": ["f", "f", "m", "m"], "dx": ["flu", "ms", "flu", "ms"]}
@@ -78,7 +79,7 @@ def dimension(  # noqa: PLR0913 - keyword-only options
 
 
 def _with_automatic(inputs: Inputs) -> dict[str, Hierarchy]:
-    """Return the hierarchies, and automatic ones for other quasi-identifiers."""
+    """Return the given hierarchies, and automatic ones for the other quasi-identifiers."""
     table, known = inputs.table, inputs.hierarchies
     automatic = {name: bind(Automatic(), table, name) for name in table.quasi if name not in known}
     return {**automatic, **known}

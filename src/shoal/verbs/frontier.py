@@ -1,4 +1,4 @@
-"""``shoal.frontier``: the best scheme for every k and every limit of suppression."""
+"""``shoal.frontier``: the best scheme for every k and every suppression limit."""
 
 from typing import Any
 
@@ -21,9 +21,9 @@ def frontier(  # noqa: PLR0913 - keyword-only options
     progress: Hook | None = None,
     threads: int | None = None,
 ) -> Frontier:
-    """Find the best scheme for every k and every limit of suppression; the policy's other requirements hold for all.
+    """Find the best scheme for every k and every suppression limit; the other requirements of the policy always hold.
 
-    More than ``most`` schemes are refused; if nothing is said, what would take more than some minutes.
+    More than ``most`` schemes are refused (default: more than can be evaluated in some minutes).
 
     >>> import shoal
     >>> policy = shoal.Policy.parse('''

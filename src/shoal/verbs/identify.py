@@ -25,11 +25,11 @@ def identify(  # noqa: PLR0913 - keyword-only options
 ) -> Identification:
     """Propose a role for each column of a table, with reasons.
 
-    ``subject``: the column that says whose record it is, if its name does not tell. ``direct``: columns that are known
-    to name persons; roles that the table has already count as given. ``method``: what decides about all other columns:
-    what was found out, or risk rates and the thresholds ``alpha`` and ``beta`` (Menten 2024; ``compat="menten-2024"``:
-    to the digit as the thesis). ``combinations``: whether columns are also looked at together. ``orders``: how many
-    orders of columns are drawn where there are too many to count every subset of them.
+    ``subject``: the subject column, if its name does not suggest it. ``direct``: columns known to be direct
+    identifiers; roles of the table count as given. ``method``: the method for all other columns: "evidence", or
+    "g-distinct" with risk rates and the thresholds ``alpha`` and ``beta`` (Menten 2024; ``compat="menten-2024"``:
+    identical to the thesis in every digit). ``combinations``: whether columns are also evaluated in combination.
+    ``orders``: the number of random column orders if there are too many columns to count every subset.
 
     >>> import shoal
     >>> mails = ["ann@a.org", "bob@b.org", "cid@c.org", "dan@d.org", "eve@e.org"]

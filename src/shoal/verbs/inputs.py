@@ -1,4 +1,4 @@
-"""Inputs: the one door of all verbs, which turns data, policy and roles into a prepared table."""
+"""Inputs: the common preparation of data, policy and roles for all public functions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,16 +16,16 @@ from shoal.table.missing import Missing
 from shoal.table.reading import read
 from shoal.table.table import Table
 
-AnyPolicy: TypeAlias = Policy | str | Path | None  # a policy, the path of one, or none
+AnyPolicy: TypeAlias = Policy | str | Path | None  # a policy, its path, or none
 NOTHING = Policy(version=1)
 
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """A table with its roles, and the policy that goes with it: an empty one if none was given.
+    """A table with its roles, and its policy; the policy is empty if none was given.
 
-    ``missing``: the rule for missing values. ``own_hierarchies``, ``own_population``: options that go before the
-    policy.
+    ``missing``: the rule for missing values. ``own_hierarchies``, ``own_population``: options that take precedence over
+    the policy.
 
     >>> inputs = Inputs.of({"age": [34, 71], "dx": ["flu", "ms"]}, quasi="age", population=20)
     >>> inputs.table.quasi, inputs.missing.value, inputs.population.size
@@ -50,10 +50,10 @@ class Inputs:
         suppressed: str | None = None,
         **roles: Any,
     ) -> "Inputs":
-        """Read the data as the policy says, and give columns their roles; roles that are given go first.
+        """Read the data according to the policy, and assign roles; roles given as arguments take precedence.
 
         ``data``: a table, a release, a frame, a file or the address of a database table. ``suppressed``: the text that
-        means suppressed, unless the policy says otherwise.
+        means suppressed, unless the policy defines it.
         """
         chosen = policy_of(policy)
         table = table_of(data, chosen, suppressed=suppressed).taking(**roles)
@@ -62,12 +62,12 @@ class Inputs:
 
     @cached_property
     def hierarchies(self) -> dict[str, Hierarchy]:
-        """The hierarchies of the policy and those that are given, bound to the table."""
+        """The hierarchies of the policy and of the arguments, bound to the table."""
         return {**self.policy.hierarchies(self.table), **bind_all(self.own_hierarchies, self.table)}
 
     @cached_property
     def population(self) -> Population | None:
-        """The population that the table is a sample of, if something is known about it."""
+        """The population that the table is a sample of, if it is known."""
         if self.own_population is not None:
             return Population.given(self.own_population, self.table)
         return (
@@ -78,19 +78,19 @@ class Inputs:
 
     @property
     def gatherer(self) -> Gatherer:
-        """What collects the evidence that models read."""
+        """The collector of the evidence for models."""
         return Gatherer(self.table, self.missing, self.hierarchies, self.population)
 
 
 def policy_of(policy: AnyPolicy, release: Any = None) -> Policy:
-    """Return the policy of a single table: as given, that of a release, or an empty one."""
+    """Return the policy of a single table: the given one, that of a release, or an empty one."""
     if policy is None:
         return release.policy if isinstance(release, Release) else NOTHING
     return Policy.given(policy).alone()
 
 
 def table_of(data: Any, policy: Policy = NOTHING, *, suppressed: str | None = None) -> Table:
-    """Return the data as a table, with the roles of the policy if it names any."""
+    """Return the data as a table, with the roles of the policy if it defines any."""
     options = {} if suppressed is None else {"suppressed": suppressed}
     if isinstance(data, Release):
         table = data.table
@@ -102,5 +102,5 @@ def table_of(data: Any, policy: Policy = NOTHING, *, suppressed: str | None = No
 
 
 def names_of(names: Any) -> list[str] | None:
-    """Return the names of columns that are given as one name or several; None if none are given."""
+    """Return column names as a list, given as one name or several; None if none are given."""
     return None if names is None else [names] if isinstance(names, str) else list(names)

@@ -1,6 +1,6 @@
-"""``shoal.measures``, and a plain function for every privacy model: ``shoal.k_anonymity(df, quasi=["age"])``.
+"""``shoal.measures``, and a function for every privacy model: ``shoal.k_anonymity(df, quasi=["age"])``.
 
-They are made from the registry, so a new model has one the moment its file is there.
+The functions are generated from the registry, so a new model has one as soon as its file exists.
 """
 
 import inspect
@@ -16,13 +16,13 @@ from shoal.table.missing import Missing
 from shoal.validation import validated
 from shoal.verbs.inputs import Inputs, names_of
 
-# What every function takes beside the model's own parameters.
+# Options of every function, in addition to the parameters of its model.
 _COMMON = ("quasi", "sensitive", "subject", "missing", "hierarchies", "population")
 
 
 @cache
 def functions() -> dict[str, Callable[..., Any]]:
-    """Return all plain functions by name."""
+    """Return the functions of all models by name."""
     return {name.replace("-", "_"): _function(MODELS[name]) for name in MODELS}
 
 
@@ -43,7 +43,7 @@ def _function(model: type[Model]) -> Callable[..., Any]:
 
 
 def _check_options(model: type[Model], signature: Signature, options: Mapping[str, Any]) -> None:
-    """Refuse options that would have no effect."""
+    """Refuse unknown options, and options that are results of the model."""
     for name in options:
         if name in model.measured:
             raise ModelError(
@@ -76,14 +76,14 @@ _MEANING = {
 
 
 def _described(model: type[Model], signature: Signature) -> str:
-    """Return a line for each option."""
+    """Return one line for each option."""
     own = {name: field.description for name, field in model.model_fields.items()}
     lines = [f"{name}: {_MEANING.get(name) or own.get(name)}" for name in signature.parameters]
     return "\n".join(lines)
 
 
 def _signature(model: type[Model]) -> Signature:
-    """Return what the function takes: common options as far as the model reads them, and its own parameters."""
+    """Return the signature of a function: the common options that the model uses, and its own parameters."""
     left_out = {
         "sensitive": Need.SENSITIVE not in model.needs,
         "population": Need.POPULATION not in model.needs,
@@ -103,11 +103,11 @@ def _signature(model: type[Model]) -> Signature:
 
 
 def measures(data: Any, /, *, models: Sequence[str] | None = None, **columns: Any) -> dict[str, Any]:
-    """Measure several models at once, which is quicker than one by one: the table is read and grouped once.
+    """Measure several models at once, which is faster than one by one: the table is read and grouped once.
 
-    ``models``: their names; without names, all that can be measured with what is given, but for those that look at
-    many combinations of columns (lkc-privacy, subset-k-anonymity). ``columns``: as in the plain
-    functions: ``quasi``, ``sensitive``, ``subject``, ``missing``, ``hierarchies``, ``population``.
+    ``models``: the names of the models (default: all that can be measured with the given options, except those that
+    evaluate many combinations of columns: lkc-privacy, subset-k-anonymity). ``columns``: the options of the functions
+    of single models: ``quasi``, ``sensitive``, ``subject``, ``missing``, ``hierarchies``, ``population``.
 
     >>> found = measures({"age": [34, 34, 71], "dx": ["flu", "ms", "flu"]}, quasi=["age"], sensitive=["dx"])
     >>> found["k-anonymity"], found["l-diversity"], found["alpha-k-anonymity"]

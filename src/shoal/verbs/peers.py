@@ -1,4 +1,4 @@
-"""``shoal.peers``: the privacy of every person, over all combinations of what an adversary may know."""
+"""``shoal.peers``: the protection of every individual, over all combinations of background knowledge."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -46,17 +46,19 @@ def peers(  # noqa: PLR0913 - keyword-only options
     memory: int = BUDGET,
     progress: Hook | None = None,
 ) -> People:
-    """Measure how every person is protected by their peers (Kroes 2021).
+    """Measure the protection of every person by their peers (Kroes 2021).
 
-    Every column in turn is taken as sensitive, and all others may be known; ``sensitive`` and ``auxiliary`` choose.
-    With a policy: its quasi-identifiers and sensitive columns. ``most``: at most so many variables are known.
-    ``empty``: look at an adversary who knows nothing, too. ``combinations``: look at these combinations only.
-    ``p``, ``q``: the thresholds of upward and downward privacy; q = "joint" takes p / (|dom| − 1). ``tolerance``: per
-    column, numbers and dates that are so near count as learned; ``known_within``: the same for what is known.
-    In a table so wide that the combinations cannot all be counted, the one that tells most is searched for:
-    ``seconds`` says for how long (a minute); what is not certain by then is told. ``sample``: there, ask about so many
-    persons only.
-    ``memory``: bytes that the counts of all combinations may take.
+    By default every column in turn is sensitive, and all others may be known; ``sensitive`` and ``auxiliary`` restrict
+    the columns. A policy restricts them to its quasi-identifiers and sensitive columns. ``most``: the maximum number of
+    known variables. ``empty``: include an adversary without background knowledge. ``combinations``: evaluate these
+    combinations only. ``p``, ``q``: the thresholds of upward and downward privacy; q = "joint" means p / (|dom| − 1).
+    ``tolerance``: per column, the distance within which numbers and dates count as inferred; ``known_within``: the
+    distance within which they count as known.
+
+    If a table has too many columns to count all combinations, the most disclosive combination is searched for.
+    ``seconds``: the time limit of the search (default: a minute); results that are not certain by then are reported.
+    ``sample``: the number of persons to evaluate in this case. ``memory``: the maximum size in bytes of the counts of
+    all combinations.
 
     >>> import shoal
     >>> people = peers({"dx": ["flu", "flu", "ms"], "sex": ["f", "f", "m"], "age": [30, 40, 40]})
@@ -123,7 +125,7 @@ def _windows(
     table: Table, near: Mapping[str, Threshold] | None, columns: Sequence[str], otherwise: str
 ) -> dict[str, Window]:
     for name in near or {}:
-        table[name]  # raises if there is none
+        table[name]  # raises if there is no such column
         if name not in columns:
             raise ModelError(
                 "unknown-variable",
@@ -141,7 +143,7 @@ def _columns(
     auxiliary: Sequence[str] | str | None,
     combinations: Sequence[Sequence[str]] | None,
 ) -> tuple[list[str], list[str], list[str]]:
-    """Return all columns that matter, those to be taken as sensitive, and those that may be known."""
+    """Return all relevant columns, the sensitive ones, and the known ones."""
     roles = [*table.quasi, *table.sensitive] or [name for name in table.names if name != table.subject]
     hidden = names_of(sensitive) or roles
     listed = (
@@ -154,7 +156,7 @@ def _columns(
     )
     columns = [name for name in table.names if name in {*hidden, *known}]
     for name in (*hidden, *known):
-        table[name]  # raises if there is none
+        table[name]  # raises if there is no such column
     if table.subject in columns:
         raise ModelError(
             "subject-is-no-attribute",

@@ -1,4 +1,4 @@
-"""``shoal.plan``: what it will take to assess and anonymize a table."""
+"""``shoal.plan``: the resources for assessing and anonymising a table."""
 
 from collections.abc import Sequence
 from math import prod
@@ -19,10 +19,10 @@ def plan(
     progress: Hook | None = None,
     **options: Any,
 ) -> Plan:
-    """Tell what assessing and anonymizing a table will take; only a sample of it is read.
+    """Estimate the resources for assessing and anonymising a table; only a sample of it is read.
 
-    ``quasi``: the columns that count, if there is no policy that says so; all, if neither does. ``options``: how the
-    source is read, as with :func:`shoal.read`.
+    ``quasi``: the quasi-identifiers (default: those of the policy, or all columns). ``options``: the reading options,
+    as in :func:`shoal.read`.
 
     >>> import shoal
     >>> found = shoal.plan({"age": [31, 34, 71, 34], "sex": ["f", "m", "f", "m"]})

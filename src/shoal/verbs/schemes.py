@@ -1,4 +1,4 @@
-"""``shoal.schemes``: every scheme, its cost and whom it suppresses."""
+"""``shoal.schemes``: the cost and the suppressed persons of every scheme."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def schemes(
     progress: Hook | None = None,
     threads: int | None = None,
 ) -> Schemes:
-    """Look at every scheme: what it costs, and how many persons it leaves out to meet what is required.
+    """Evaluate every scheme: its cost, and the number of persons it suppresses to meet the requirements.
 
     More than ``most`` schemes are refused.
 

@@ -1,1 +1,1 @@
-"""The workbench: the whole way in a browser, on this machine only."""
+"""Browser workbench covering all steps from import to release, served on this machine only."""

@@ -1,4 +1,4 @@
-"""The application: pages behind a guard."""
+"""ASGI application of the workbench: its routes, wrapped in the access guard."""
 
 from importlib.resources import files
 from pathlib import Path
@@ -18,13 +18,16 @@ from shoal.web.page import STEPS, Visit, error_text, route
 from shoal.web.pages import ROUTES
 from shoal.web.project import Project
 
-_OF_PICTURES = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"  # they bring their own style
-MOST = 500_000_000  # bytes of an upload
-_MANY = 1_000_000_000  # jobs
+_OF_PICTURES = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"  # styles are inline
+MOST = 500_000_000  # maximum size of an upload, in bytes
+_MANY = 1_000_000_000  # upper bound of job numbers
 
 
 def application(project: Project, keys: Keys, port: int, *, most: int = MOST) -> App:
-    """Return the workbench for a project, as it listens on a port of this machine."""
+    """Return the workbench application of a project for a port of this machine.
+
+    ``most``: the maximum size of an upload, in bytes.
+    """
     routes = [
         Route("/", lambda _: RedirectResponse(f"/{STEPS[0].name}", 303)),
         *ROUTES,
@@ -46,7 +49,7 @@ def _numbered(visit: Visit) -> Job | None:
 
 
 def _job(visit: Visit) -> Response:
-    """Show how far a job is; when it has ended, the page that waits for it is loaded again."""
+    """Show the progress of a job. When the job has ended, reload the page that waits for it."""
     job = _numbered(visit)
     if job is None or job.state is not State.RUNNING:
         return Response(headers={"hx-refresh": "true"})
@@ -62,7 +65,7 @@ def _cancel(visit: Visit) -> Response:
 
 
 def _again(visit: Visit) -> Response:
-    """Forget what failed or was stopped: the page that needs it begins it again."""
+    """Discard a failed or cancelled job, so that the page that needs it starts it again."""
     job = _numbered(visit)
     if job is not None and job.state in {State.FAILED, State.CANCELLED}:
         visit.project.jobs.forget(job)
@@ -77,7 +80,7 @@ def _picture(visit: Visit) -> Response:
 
 
 def _text(text: str, status: int) -> Response:
-    """Answer with a text; it is shown within a page, so what it names must not be taken for markup."""
+    """Return a message for display within a page, escaped so that its content is not interpreted as markup."""
     return HTMLResponse(str(escape(text)), status, {"hx-retarget": "#message", "hx-reswap": "innerHTML"})
 
 

@@ -1,4 +1,7 @@
-"""Forms from the registry: the fields of a model, of a kind of hierarchy or of the search, and what was filled in."""
+"""Forms generated from the registry, and the values entered in them.
+
+Fields are those of a model, of a hierarchy kind or of the search.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,15 +11,17 @@ from pydantic import BaseModel
 
 _TRUTH = {"True": True, "False": False}
 _LIST, _TEXT, _FIXED = "array", "string", {"kind", "model"}
-SHOWN = "shown:"  # before the name of a check: it was in the form, so that it is off if it does not come
+SHOWN = "shown:"  # prefix of a hidden field that marks a checkbox as shown: browsers do not send unticked boxes
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field: ``kind`` is choice, check, number, list or text. ``value``: what stands in it; ``usual``: the default.
+    """One form field.
 
-    ``plain``: whether what is filled in is text, whatever it looks like. An option of one choice of another field, such
-    as ``strict`` of a technique, is called ``recoding.mondrian.strict``.
+    ``kind``: choice, check, number, list or text. ``value``: the current value. ``usual``: the default.
+    ``plain``: whether the input is always text, even if it looks like a number or a truth value.
+    An option that belongs to one choice of another field has a dotted name: the option ``strict`` of the technique
+    ``mondrian`` is called ``recoding.mondrian.strict``.
     """
 
     name: str
@@ -31,13 +36,13 @@ class Field:
 
     @property
     def label(self) -> str:
-        """The name as it is shown: of an option, its own and that of the choice it belongs to."""
+        """The displayed name; for an option, its own name followed by the choice it belongs to."""
         _, *choice, name = ("", *self.name.split("."))
         return f"{name} ({choice[-1]})".replace("_", " ") if choice else name.replace("_", " ")
 
     @property
     def text(self) -> str:
-        r"""The value as it is written in the field; a tab, which cannot be typed, as \t."""
+        r"""The value as displayed in the field. A tab, which cannot be typed, is displayed as \t."""
         if self.value is None:
             return ""
         values = self.value if isinstance(self.value, list | tuple) else [self.value]
@@ -47,7 +52,9 @@ class Field:
 def fields(
     model: type[BaseModel], values: Mapping[str, Any] | None = None, choices: Mapping[str, Sequence[str]] | None = None
 ) -> list[Field]:
-    """Return the fields of a model; ``values``: what is filled in, ``choices``: of fields that are chosen from a list.
+    """Return the form fields of a model.
+
+    ``values``: the current values. ``choices``: the options of the fields that are selected from a list.
 
     >>> from shoal.models.k_anonymity import KAnonymity
     >>> [(one.name, one.kind, one.text) for one in fields(KAnonymity, {"k": 11})]
@@ -72,7 +79,7 @@ def fields(
 
 
 def _tables(schema_part: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the tables with a kind that may stand in a field, by their kind."""
+    """Return the tables with a kind that are valid values of a field, by kind."""
     alternatives = [table for part in schema_part.get("anyOf", []) for table in part.get("oneOf", [])]
     tables = [known[str(table["$ref"]).rpartition("/")[2]] for table in alternatives]
     return {table["properties"]["kind"]["const"]: table for table in tables}
@@ -81,7 +88,10 @@ def _tables(schema_part: Mapping[str, Any], known: Mapping[str, Any]) -> dict[st
 def _with_options(
     name: str, schema_part: Mapping[str, Any], tables: Mapping[str, Any], values: Mapping[str, Any]
 ) -> list[Field]:
-    """Return a field for the kind, and one for each option of each kind; options may also stand beside it."""
+    """Return a field for the kind and one for each option of each kind.
+
+    The current value of an option may also be a value of the model itself, beside the field.
+    """
     given, usual = values.get(name, schema_part["default"]), schema_part["default"]
     chosen = {"kind": given} if isinstance(given, str) else dict(given)
     shown = [Field(name, "choice", chosen["kind"], usual, _says(name, schema_part), tuple(tables), plain=True)]
@@ -100,7 +110,7 @@ def _says(name: str, schema_part: Mapping[str, Any]) -> str:
 
 
 def _too_deep(schema_part: Mapping[str, Any]) -> bool:
-    """Tell whether a field is too deep for a form: a list of lists, or named values."""
+    """Return whether a field is too deeply nested for a form: a list of lists, or a mapping."""
     kinds = [part for part in schema_part.get("anyOf", [schema_part]) if part.get("type") != "null"]
     first = kinds[0]
     listed = first.get("type") == _LIST and first.get("items", {}).get("type") == _LIST
@@ -127,7 +137,9 @@ def _field(name: str, schema_part: Mapping[str, Any], known: Mapping[str, Any], 
 
 
 def filled_in(asked: Sequence[Field], form: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
-    """Return what was filled in; what was left empty, or is as usual, is not there. What was not touched is as it was.
+    """Return the values entered in a form, omitting empty fields and defaults.
+
+    Fields that are unchanged or absent from the form keep their current value.
 
     >>> asked = [Field("k", "number", None, None, ""), Field("widths", "list", None, None, "")]
     >>> filled_in(asked, {"k": ["5"], "widths": ["5, 10"]})
@@ -138,7 +150,7 @@ def filled_in(asked: Sequence[Field], form: Mapping[str, Sequence[Any]]) -> dict
     plain = {name: value for name, value in chosen.items() if "." not in name}
     for name, value in chosen.items():
         field, *path = name.split(".")
-        if path and entered[field] == path[0]:  # options of other choices mean nothing
+        if path and entered[field] == path[0]:  # options of other choices do not apply
             before = plain.get(field)
             plain[field] = {**(before if isinstance(before, dict) else {"kind": path[0]}), path[1]: value}
     return plain
@@ -160,7 +172,7 @@ def _said(field: Field, form: Mapping[str, Sequence[Any]]) -> Any:
 
 
 def _value(text: str) -> Any:
-    """Return a number, or a truth, if it is written like one."""
+    """Parse a number or a truth value; return any other text unchanged."""
     if text in _TRUTH:
         return _TRUTH[text]
     for kind in (int, float):

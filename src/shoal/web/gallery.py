@@ -1,4 +1,4 @@
-"""Pictures of pages: each is drawn when a browser asks for it, once, and has an address made of what it shows."""
+"""Charts of the pages. Each is drawn once, on request, and has an address derived from its content."""
 
 import hashlib
 import threading
@@ -10,14 +10,14 @@ KEPT = 96
 
 
 class Gallery:
-    """The pictures that were shown last."""
+    """Cache of the most recently shown charts."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._held: OrderedDict[str, Chart | str] = OrderedDict()
 
     def hang(self, chart: Chart) -> str:
-        """Take a picture, and return where it is."""
+        """Add a chart and return its address."""
         name = hashlib.sha256(chart.to_json().encode()).hexdigest()[:24]
         with self._lock:
             self._held.setdefault(name, chart)
@@ -27,7 +27,7 @@ class Gallery:
         return f"/picture/{name}.svg"
 
     def drawn(self, name: str) -> str | None:
-        """Return a picture as it is drawn, if it hangs here."""
+        """Return a chart as SVG, or None if it is not in the cache."""
         with self._lock:
             chart = self._held.get(name)
         if not isinstance(chart, Chart):

@@ -1,4 +1,4 @@
-"""Who gets in: somebody at this machine, with the link that was printed, by pages of ours."""
+"""Access control: requests must come from this machine, with the printed link, and from pages of the workbench."""
 
 import hmac
 import secrets
@@ -14,7 +14,7 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 App: TypeAlias = Callable[[AsgiScope, Receive, Send], Awaitable[None]]
 
 HEADER, ENTRANCE = "x-shoal", "/enter"
-_DAY = 86_400  # seconds that a browser keeps the cookie, also if it is closed
+_DAY = 86_400  # seconds that a browser keeps the cookie, even if it is closed
 _WELCOME = (
     '<!DOCTYPE html><title>shoal</title><link rel="icon" href="data:,">'
     '<meta http-equiv="refresh" content="0;url=/"><a href="/">Continue</a>'
@@ -33,7 +33,11 @@ _SAFE = {"GET", "HEAD"}
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """``token``: in the link that is printed, good for one use; ``session``: in the cookie; ``header``: in pages."""
+    """Secrets of one server run.
+
+    ``token``: part of the printed link, valid for one use. ``session``: value of the cookie. ``header``: value of the
+    request header sent by the pages.
+    """
 
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     session: str = field(default_factory=lambda: secrets.token_urlsafe(32))
@@ -41,7 +45,7 @@ class Keys:
 
 
 class Guard:
-    """Stands before the pages; refuses strangers, other hosts, foreign forms and bodies that are too large."""
+    """ASGI middleware that refuses requests without a session, other hosts, foreign forms and oversized bodies."""
 
     def __init__(self, app: App, keys: Keys, port: int, most: int) -> None:
         self._app, self._keys, self._most = app, keys, most
@@ -50,7 +54,7 @@ class Guard:
         self._used = False
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
-        """Let a request in, or answer it here."""
+        """Forward a request to the application, or refuse it."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -69,7 +73,7 @@ class Guard:
         await self._app(scope, _limited(receive, self._most), _covered(send))
 
     def _refused(self, scope: AsgiScope, headers: MutableMapping[str, str]) -> tuple[int, str] | None:
-        """Return why a request is not let in."""
+        """Return the status and message of a refused request, or None if the request is allowed."""
         if headers.get("host", "") not in self._hosts:
             return 400, "This page is available on this machine only."
         if scope["path"] == ENTRANCE:
@@ -96,7 +100,7 @@ def _same(given: str, known: str) -> bool:
 
 
 def cookie_name(port: int) -> str:
-    """Return what the cookie is called: browsers do not tell ports of a machine apart.
+    """Return the name of the session cookie. It contains the port, because browsers share cookies between ports.
 
     >>> cookie_name(8000)
     'shoal-8000'
@@ -105,17 +109,17 @@ def cookie_name(port: int) -> str:
 
 
 def _cookie(headers: MutableMapping[str, str], name: str) -> str:
-    """Return a cookie; what others have set may look like anything."""
+    """Return the value of a cookie, or an empty text. Cookies set by other applications may have any format."""
     pairs = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
     return next((value for known, _, value in pairs if known == name), "")
 
 
-class TooLarge(Exception):  # noqa: N818 - says what happened
-    """A body has gone on for longer than it may."""
+class TooLarge(Exception):  # noqa: N818 - named after the event
+    """The body of a request exceeds the maximum size."""
 
 
 def _limited(receive: Receive, most: int) -> Receive:
-    """Count what comes in: a body need not say how long it is."""
+    """Count the bytes received, because a body need not declare its length."""
     seen = 0
 
     async def counted() -> Message:
@@ -130,7 +134,7 @@ def _limited(receive: Receive, most: int) -> Receive:
 
 
 def _covered(send: Send) -> Send:
-    """Put the headers on every answer; one that a page of ours has set itself stays."""
+    """Add the security headers to every response, except those that a page has set itself."""
 
     async def covered(message: Message) -> None:
         if message["type"] == "http.response.start":

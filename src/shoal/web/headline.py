@@ -1,4 +1,4 @@
-"""The numbers that are always in sight: how large the table is, how safe it is, and what came of the release."""
+"""Key figures shown on every page: size of the table, re-identification risk and outcome of the release."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from shoal.words import counted, odds, short
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A number, what it is called, and a sentence that says what it means."""
+    """A named figure with an explanation."""
 
     name: str
     value: str
@@ -22,7 +22,7 @@ class Fact:
 
 
 def headline(now: Moment) -> list[Fact]:
-    """Return what is known by now; nothing is worked out for it."""
+    """Return the key figures available so far, without starting any computation."""
     read: Loaded | None = now.result("read", Basis.FILE)
     assessment: Assessment | None = now.result("assess", Basis.REQUIRED)
     release: Release | None = now.result("anonymize")

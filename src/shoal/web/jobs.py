@@ -1,4 +1,4 @@
-"""Long work in the background: it tells how far it is, can be stopped, and is not done twice."""
+"""Background jobs that report their progress, can be cancelled and are not run twice."""
 
 import threading
 import time
@@ -16,11 +16,11 @@ from shoal.web.spots import Spotted
 Work: TypeAlias = Callable[[Hook], Any]
 Told: TypeAlias = Block | Spotted
 Tell: TypeAlias = Callable[[Any], Iterable[Told]]
-KEPT = 2  # results of a kind that are remembered: each may hold a table
+KEPT = 2  # results kept per job name: each may hold a table
 
 
 class State(StrEnum):
-    """How far a job is."""
+    """State of a job."""
 
     RUNNING = "running"
     DONE = "done"
@@ -30,7 +30,10 @@ class State(StrEnum):
 
 @dataclass(eq=False)
 class Job:
-    """One piece of work. ``key``: what it is about; the same key, the same result. ``blocks``: the result as told."""
+    """One unit of background work.
+
+    ``key``: the inputs of the job; jobs with equal keys have equal results. ``blocks``: the result as it is displayed.
+    """
 
     number: int
     name: str
@@ -46,29 +49,32 @@ class Job:
 
     @property
     def seconds(self) -> float:
-        """How long it has taken so far."""
+        """Elapsed time in seconds."""
         return time.monotonic() - self.begun
 
     def seen(self) -> "Job":
-        """Return it as it is now: who shows it must not find it under way here, and done there."""
-        return replace(self)  # the state is read first, and what comes of a job is there before its state says so
+        """Return a snapshot of the job, so that a page does not show different states in different places."""
+        return replace(self)  # the state is copied first, and a result is set before its state
 
     def cancel(self) -> None:
-        """Ask it to stop; it does when it next tells how far it is."""
+        """Request cancellation. The job stops at its next progress report."""
         self._stop.set()
 
     def wait(self, seconds: float) -> bool:
-        """Wait until it is done, at most so long; tell whether it is."""
+        """Wait until the job has ended, for at most the given time, and return whether it has."""
         return self._done.wait(seconds)
 
     def hook(self, progress: Progress) -> None:
-        """Take note of how far it is."""
+        """Record the progress of the job.
+
+        Raise :class:`~shoal.errors.Cancelled` if cancellation was requested.
+        """
         if self._stop.is_set():
             raise Cancelled("stopped", "Stopped.")
         self.progress = progress
 
     def run(self, work: Work, tell: Tell | None = None) -> None:
-        """Do the work, and tell what has come of it: also that may take a while."""
+        """Do the work, then render the result as blocks, which may also take a while."""
         try:
             result = work(self.hook)
             self.blocks = () if tell is None else tuple(tell(result))
@@ -77,7 +83,7 @@ class Job:
             self.state = State.CANCELLED
         except ShoalError as error:
             self.error, self.state = error, State.FAILED
-        except BaseException as error:  # noqa: BLE001 - a page must say something, and never a value
+        except BaseException as error:  # noqa: BLE001 - a page must show a message, but never a data value
             self.error = ShoalError("unexpected", "shoal failed unexpectedly ({type}).", type=type(error).__name__)
             self.state = State.FAILED
         finally:
@@ -85,7 +91,7 @@ class Job:
 
 
 class Jobs:
-    """All jobs, by what they are about. Of each kind one is under way at most, and the last results are kept."""
+    """All jobs by name and key. At most one job per name runs at a time; the latest results are kept."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -93,9 +99,10 @@ class Jobs:
         self._next = 0
 
     def start(self, name: str, key: Hashable, work: Work, tell: Tell | None = None, *, anew: bool = False) -> Job:
-        """Begin work, or return the job that does the same or has done it; one of the same kind for else is stopped.
+        """Start a job, or return the existing job with the same name and key.
 
-        ``anew``: begin it again if it failed or was stopped. Without that, whoever comes back is told so.
+        A running job with the same name and another key is cancelled. ``anew``: restart the job if it failed or was
+        cancelled; otherwise the failed or cancelled job is returned.
         """
         with self._lock:
             known = self._jobs.get((name, key))
@@ -113,7 +120,7 @@ class Jobs:
         return job
 
     def find(self, name: str, key: Hashable) -> Job | None:
-        """Return what there is about something, without beginning it."""
+        """Return the job with this name and key, if there is one, without starting it."""
         with self._lock:
             return self._jobs.get((name, key))
 
@@ -123,24 +130,24 @@ class Jobs:
             return next((job for job in self._jobs.values() if job.number == number), None)
 
     def forget(self, job: Job) -> None:
-        """Stop a job, and do not keep what has come of it."""
+        """Cancel a job and discard its result."""
         job.cancel()
         with self._lock:
             if self._jobs.get((job.name, job.key)) is job:
                 del self._jobs[job.name, job.key]
 
     def results(self, name: str) -> list[Any]:
-        """Return the results of a kind that are remembered."""
+        """Return the stored results of the jobs with this name."""
         with self._lock:
             return [job.result for job in self._jobs.values() if job.name == name and job.state is State.DONE]
 
     def running(self) -> list[Job]:
-        """Return the jobs that are not done."""
+        """Return the running jobs."""
         with self._lock:
             return [job for job in self._jobs.values() if job.state is State.RUNNING]
 
     def close(self, seconds: float) -> None:
-        """Stop everything, and wait for it, at most so long."""
+        """Cancel all running jobs and wait for them to end, for at most the given time in total."""
         until = time.monotonic() + seconds
         running = self.running()
         for job in running:
@@ -149,7 +156,7 @@ class Jobs:
             job.wait(max(until - time.monotonic(), 0))
 
     def _forget(self, name: str) -> None:
-        """Forget the oldest of a kind, unless it is under way."""
+        """Discard the oldest jobs with this name, unless they are running."""
         kind = [key for key, job in self._jobs.items() if job.name == name]
         for key in kind[:-KEPT]:
             if self._jobs[key].state is not State.RUNNING:

@@ -1,4 +1,4 @@
-"""What is known of a table once it was read; the table itself is held by the project."""
+"""Summary of an imported table. The table itself is held by the project."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from shoal.words import counted, share
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """How large the table is, its columns without a value of them, and what a reader should know."""
+    """Size of the table, description of its columns (without any value), and import notes."""
 
     records: int
     columns: int
@@ -20,7 +20,7 @@ class Loaded:
 
     @classmethod
     def of(cls, table: Table) -> "Loaded":
-        """Look at a table."""
+        """Summarise a table."""
         rows = []
         for column in table.columns:
             gaps = np.count_nonzero(table.codes(column.name) >= len(column.values))

@@ -1,4 +1,4 @@
-"""What every page of the workbench has: a step, the project, and a way to be shown."""
+"""Common parts of the workbench pages: steps, requests, routes and rendering."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,14 +19,14 @@ from shoal.web.project import Moment, Project
 from shoal.web.remedies import WORKBENCH
 from shoal.words import share, short
 
-_FILES, _FIELDS = 3, 100_000  # that a form may have
-PATIENCE = 0.4  # seconds that a page waits for work that may be done at once
+_FILES, _FIELDS = 3, 100_000  # maximum number of files and fields of a form
+PATIENCE = 0.4  # seconds that a page waits for a job that may end at once
 Handler: TypeAlias = Callable[["Visit"], Response]
 
 
 @dataclass(frozen=True, slots=True)
 class PageStep:
-    """One of the steps from the raw table to the release."""
+    """One step on the way from the raw table to the release."""
 
     name: str
     title: str
@@ -46,7 +46,7 @@ STEPS = (
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """A request, and what belongs to it."""
+    """A request with its form, the state of the project, the chart cache and the secrets of the server."""
 
     request: Request
     now: Moment
@@ -56,20 +56,20 @@ class Visit:
 
     @property
     def project(self) -> Project:
-        """The project, to change it."""
+        """The project, for changes."""
         return self.now.project
 
     def text(self, name: str) -> str:
-        """Return what was filled in, or asked for; empty if nothing was."""
+        """Return the value of a form field or query parameter; empty if it is missing."""
         value = next(iter(self.form.get(name, [])), None) if self.form else self.request.query_params.get(name)
         return value if isinstance(value, str) else ""
 
     def number(self, name: str, least: int, most: int) -> int | None:
-        """Return a whole number that was asked for; None if it is none, or is too small or too large."""
+        """Return an integer parameter of the request; None if it is not an integer or out of range."""
         return number(self.text(name) or str(self.request.path_params.get(name, "")), least, most)
 
     def show(self, step: str, *, job: Job | None = None, **more: Any) -> Response:
-        """Show the page of a step; a job that is nearly done is waited for."""
+        """Render the page of a step. Wait briefly for its job, which may be nearly done."""
         if job is not None:
             job.wait(PATIENCE)
             job = job.seen()
@@ -89,18 +89,18 @@ class Visit:
         )
 
     def part(self, name: str, **more: Any) -> Response:
-        """Show a part of a page."""
+        """Render a part of a page."""
         return HTMLResponse(_template(name).render(picture=self.gallery.hang, drawn=True, **more))
 
     def back(self, step: str) -> Response:
-        """Go to the page of a step, which shows what has changed."""
+        """Redirect to the page of a step, which shows the changes."""
         if self.request.method == "POST":
             return Response(headers={"hx-redirect": f"/{step}"})
         return RedirectResponse(f"/{step}", 303)
 
 
 def route(path: str, handler: Handler, methods: Sequence[str] = ("GET",)) -> Route:
-    """Make a route of a handler; handlers run in threads, for they may wait."""
+    """Return the route of a handler. Handlers run in a thread pool because they may block."""
 
     def handle(request: Request, form: dict[str, Any]) -> Response:
         state = request.app.state
@@ -118,7 +118,7 @@ def route(path: str, handler: Handler, methods: Sequence[str] = ("GET",)) -> Rou
 
 
 def number(text: str, least: int, most: int) -> int | None:
-    """Return a whole number between two others, or None.
+    """Parse an integer between two bounds (inclusive); return None for any other text.
 
     >>> number("7", 1, 9), number("10", 1, 9), number("9" * 5000, 1, 9), number("x", 1, 9)
     (7, None, None, None)

@@ -1,4 +1,4 @@
-"""A project: the data, the policy, and what was found out about them; it outlives the browser, and the server."""
+"""A project: the data, the policy and the results so far. It outlives the browser session and the server."""
 
 import hashlib
 import json
@@ -24,29 +24,29 @@ from shoal.web.jobs import Job, Jobs, State, Tell
 
 EMPTY = "version = 1\n"
 _STATE, _POLICY, _UPLOADS = "project.json", "policy.toml", "uploads"
-_LONGEST = 120  # characters of the name of an upload
-_PATIENCE = 20.0  # seconds that work has to stop when a project is closed
+_LONGEST = 120  # maximum length of the name of an upload
+_PATIENCE = 20.0  # seconds that jobs have to stop when a project is closed
 
 
 class Basis(Enum):
-    """What a result hangs on: if that changes, it is out of date."""
+    """Inputs on which a result depends. The result is out of date when they change."""
 
-    FILE = auto()  # the data, and how they are read
-    REQUIRED = auto()  # these, and what is decided and required
-    FRONTIER = auto()  # all but the k and the share that may be left out: what every k costs
-    POLICY = auto()  # all of that, and how the release is searched for
+    FILE = auto()  # the data and the import settings
+    REQUIRED = auto()  # the policy without the search settings
+    FRONTIER = auto()  # the policy without k-anonymity and the suppression limit
+    POLICY = auto()  # the whole policy, with the search settings
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moment:
-    """The data and the policy as they were when a page was asked for: work is about these, whatever comes."""
+    """Snapshot of the data and the policy at the time of a request. Jobs use this snapshot, whatever changes later."""
 
     project: "Project"
     source: Path | None
     policy: Policy
 
     def raw(self, progress: Hook) -> Table:
-        """Return the table as it is read."""
+        """Return the table as imported."""
         source = self.source
         if source is None:
             raise ReadError("no-data", "No data are loaded.", remedy="Load a file first.")
@@ -56,7 +56,7 @@ class Moment:
         )
 
     def table(self, progress: Hook) -> Table:
-        """Return the table with the roles that are decided."""
+        """Return the table with the roles declared in the policy."""
         table = self.raw(progress)
         try:
             return self.policy.apply(table)
@@ -64,7 +64,7 @@ class Moment:
             raise PolicyError(error.code, error.template, remedy="Identify the columns again.", **error.facts) from None
 
     def key(self, basis: Basis) -> Hashable:
-        """Return what results hang on: the data, and what is decided about them, with all files that are named."""
+        """Return a key of the inputs of a result: the data, the relevant part of the policy, and the files it names."""
         document = self.policy.document()
         if basis is Basis.FILE:
             document = document.get("data", {}).get("read", {})
@@ -91,29 +91,29 @@ class Moment:
         more: Hashable = None,
         anew: bool = False,
     ) -> Job:
-        """Begin work on the data as they are, or return what has come of it. ``more``: what else it hangs on."""
+        """Start a job on this snapshot, or return the existing job. ``more``: further inputs of the result."""
         return self.project.jobs.start(name, (self.key(basis), more), lambda hook: work(self, hook), tell, anew=anew)
 
     def again(self, name: str, work: Callable[["Moment", Hook], Any], tell: Tell | None = None) -> Job:
-        """Begin work anew, whatever has come of it before."""
+        """Start a job again, discarding any earlier result."""
         before = self.job(name)
         if before is not None:
             self.project.jobs.forget(before)
         return self.begin(name, work, tell)
 
     def job(self, name: str, basis: Basis = Basis.POLICY, more: Hashable = None) -> Job | None:
-        """Return what has come of some work, if it was begun."""
+        """Return a job on these inputs, if it was started."""
         return self.project.jobs.find(name, (self.key(basis), more))
 
     def result(self, name: str, basis: Basis = Basis.POLICY, more: Hashable = None) -> Any:
-        """Return what has come of some work, if it is done."""
+        """Return the result of a job on these inputs, or None if it is not done."""
         job = self.job(name, basis, more)
         return None if job is None or job.state is not State.DONE else job.result
 
 
 @dataclass(eq=False)
 class Project:
-    """A folder that only its owner can read. ``temporary``: it goes when the server does."""
+    """A folder that only its owner can read. ``temporary``: the folder is removed when the server stops."""
 
     folder: Path
     temporary: bool
@@ -126,7 +126,7 @@ class Project:
 
     @classmethod
     def open(cls, folder: Path | None = None, data: Path | None = None, policy: Path | None = None) -> "Project":
-        """Open a project, or begin one; what is given goes before what is there."""
+        """Open or create a project. The data and the policy given here replace those stored in the folder."""
         if data is not None and not data.exists():
             raise ReadError("no-file", "There is no file '{path}'.", path=data)
         given = None if policy is None else Policy.load(policy.resolve())
@@ -145,7 +145,7 @@ class Project:
         return project
 
     def _load(self) -> None:
-        """Take up what is in the folder."""
+        """Restore the state stored in the folder."""
         state = self.folder / _STATE
         if not state.exists():
             return
@@ -164,12 +164,12 @@ class Project:
 
     @property
     def now(self) -> Moment:
-        """The data and what is decided, as they are now."""
+        """Snapshot of the current data and policy."""
         with self.lock:
             return Moment(self, self._source, self._policy)
 
     def use(self, path: Path) -> None:
-        """Work on a file from now on; how the last one was read says nothing about it."""
+        """Switch to another file. The import settings of the previous file are dropped."""
         with self.lock:
             if path != self._source:
                 document = self._policy.document()
@@ -177,21 +177,21 @@ class Project:
                 self._save(path, Policy.parse(_text({**document, "data": data})).within(self._policy.beside("")))
 
     def decide(self, policy: Policy) -> None:
-        """Take another policy; it is on the disk before anybody is told."""
+        """Replace the policy. It is written to disk before it takes effect."""
         with self.lock:
             self._save(self._source, policy)
 
     def edit(self, change: Callable[[dict[str, Any]], Mapping[str, Any]]) -> None:
-        """Change parts of the policy; None takes a part away. What is not valid changes nothing.
+        """Change parts of the policy. An invalid change raises an error and leaves the policy unchanged.
 
-        ``change`` is handed the policy as plain data, and returns the parts that are different.
+        ``change`` receives the policy as plain data and returns the parts that differ; None removes a part.
         """
         with self.lock:
             document = self._policy.document()
             self.rewrite(_text({**document, **change(document)}))
 
     def rewrite(self, text: str) -> None:
-        """Take a policy that was written in the browser."""
+        """Replace the policy by a text entered in the browser."""
         with self.lock:
             policy = Policy.parse(text).within(self._policy.beside(""))
             for name in files_of(policy.document()):
@@ -199,7 +199,7 @@ class Project:
             self._save(self._source, policy)
 
     def check_file(self, name: str) -> None:
-        """Refuse a file that is not beside the policy, was not sent, and was not named when we started."""
+        """Refuse a file unless it is beside the policy, in the project folder, or already named by the policy."""
         with self.lock:
             policy = self._policy
             known = [policy.beside("").resolve(), self.folder.resolve()]
@@ -217,7 +217,7 @@ class Project:
             )
 
     def _save(self, source: Path | None, policy: Policy) -> None:
-        """Write down what is decided and what it is about, and then go by it."""
+        """Write the policy and the path of the data to disk, then apply them."""
         with replacing(self.folder / _POLICY, force=True) as beside:
             beside.write_text(toml.document(policy.document()), encoding="utf-8")
         state = {"source": None if source is None else str(source), "beside": str(policy.beside("").resolve())}
@@ -226,23 +226,26 @@ class Project:
         self._source, self._policy = source, policy
 
     def kept_table(self, key: Hashable, make: Callable[[], Table], progress: Hook) -> Table:
-        """Return the table, and read it if that was not done; whoever else asks for it waits, and can be stopped."""
+        """Return the table, reading it if necessary. Concurrent calls wait, and can be cancelled while waiting."""
         while not self._reading.acquire(timeout=0.2):
             progress(Progress("waiting for the file", 0))
         try:
             if self._held is None or self._held[0] != key:
-                self._held = None  # the old one may go before the new one comes
+                self._held = None  # release the old table before the new one is read
                 self._held = key, make()
             return self._held[1]
         finally:
             self._reading.release()
 
     def uploaded(self, name: str, content: BinaryIO, check: Callable[[Path], None]) -> Path:
-        """Keep an upload in the project, under its own last name and no other, in a folder named by what is in it."""
+        """Store an upload in the project.
+
+        It keeps its base name, sanitised, in a folder named after the hash of its content.
+        """
         plain = "".join(sign if sign.isalnum() or sign in "._-" else "_" for sign in Path(name).name).lstrip(".")
         if not plain:
             raise WriteError("no-name", "The file has no name.")
-        plain = plain if "." in plain else f"data.{plain}"  # it was nothing but a suffix
+        plain = plain if "." in plain else f"data.{plain}"  # the name consisted of a suffix only
         folder = self.folder / _UPLOADS
         folder.mkdir(mode=0o700, exist_ok=True)
         beside = folder / f"{secrets.token_hex(8)}.partial"
@@ -262,7 +265,7 @@ class Project:
         return target
 
     def close(self) -> None:
-        """Stop all work; a temporary project goes."""
+        """Cancel all jobs, and remove the folder of a temporary project."""
         self.jobs.close(_PATIENCE)
         if self.temporary:
             shutil.rmtree(self.folder, ignore_errors=True)
@@ -276,7 +279,7 @@ class Project:
 
 
 def _home(folder: Path) -> Path:
-    """Make a folder for a project, or take the one that is there; one that is used for something else is refused."""
+    """Create the folder of a project, or reuse an existing one. A folder used for something else is refused."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not (folder / _STATE).exists() and any(folder.iterdir()):
@@ -299,7 +302,7 @@ def _text(document: Mapping[str, Any]) -> str:
 
 
 def _state(path: Path | None) -> Hashable:
-    """Return which file it is, and when it was written."""
+    """Return the path of a file with its modification time and size, to detect changes."""
     try:
         stat = None if path is None else path.stat()
     except (OSError, ValueError):
@@ -308,7 +311,7 @@ def _state(path: Path | None) -> Hashable:
 
 
 def files_of(value: Any) -> Iterator[str]:
-    """Return the names of all files in a document."""
+    """Yield the file names contained in a document."""
     if isinstance(value, Mapping):
         for name, part in value.items():
             if name in {"file", "key_file"} and isinstance(part, str):

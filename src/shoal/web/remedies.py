@@ -1,4 +1,4 @@
-"""Remedies in the workbench: settings and options are fields of its pages."""
+"""Remedies in the terms of the workbench, where settings and options are fields of its pages."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,10 +11,10 @@ _IMPORT = {
 
 
 class Workbench:
-    """The pages of the workbench."""
+    """Wording of remedies for the workbench."""
 
     def setting(self, key: str, value: Any) -> str:
-        """Return the field of a page; settings without one are edited in the text of the policy.
+        """Return an instruction naming the field of a page. Settings without a field are edited in the policy text.
 
         >>> Workbench().setting("search.suppression", 0.05)
         'set "suppression" to 0.05 under "Search" on the page Protect'
@@ -33,7 +33,7 @@ class Workbench:
         return f'set "{name or table}"{_to(value)} under "{table}" in the text of the policy on the page Protect'
 
     def column_setting(self, column: str, part: str, value: Any) -> str:
-        """Return the field of a page.
+        """Return an instruction naming the field of a page for a setting of a column.
 
         >>> Workbench().column_setting("dx", "role", "sensitive")
         "give column 'dx' the role sensitive on the page Identify"
@@ -47,7 +47,7 @@ class Workbench:
         return f"set \"{part}\"{_to(value)} for column '{column}' in the text of the policy on the page Protect"
 
     def option(self, name: str, value: Any) -> str:
-        """Return the field of a page; empty for options that the workbench does not offer.
+        """Return an instruction naming the field of a page; empty for options that the workbench does not offer.
 
         >>> Workbench().option("header", False)
         'set "header" to off under "Import settings" on the page Load'
@@ -69,7 +69,7 @@ def _label(name: str) -> str:
 
 
 def _to(value: Any) -> str:
-    """Return the value as the field shows it; empty if it is the reader's choice."""
+    """Return the value as the field shows it; empty if the choice is left to the reader."""
     if value == "…":
         return ""
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""The server: it listens on this machine, prints the link, and cleans up when it ends."""
+"""The workbench server: it listens on this machine only, prints the link and cleans up when it stops."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ _ENDS = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SI
 _DOOR = '<!DOCTYPE html><title>shoal</title><meta http-equiv="refresh" content="0;url={link}">'
 
 
-def run(  # noqa: PLR0913 - what a command was given
+def run(  # noqa: PLR0913 - options of the command
     data: Path | None,
     policy: Path | None,
     folder: Path | None,
@@ -33,8 +33,8 @@ def run(  # noqa: PLR0913 - what a command was given
     announce: Callable[[str], None],
     browser: bool,
 ) -> None:
-    """Serve a project until somebody stops it."""
-    os.umask(0o077)  # what is written here is for its owner only
+    """Serve a project until the server is stopped."""
+    os.umask(0o077)  # files written here are readable by their owner only
     project = Project.open(folder, data, policy)
     before = {number: signal.getsignal(number) for number in _ENDS}
     try:
@@ -45,7 +45,7 @@ def run(  # noqa: PLR0913 - what a command was given
                 application(project, keys, port), log_level="critical", access_log=False, server_header=False, ws="none"
             )
             server = _Server(config)
-            for number in _ENDS:  # before anybody can know that there is something to end
+            for number in _ENDS:  # before the link is printed
                 signal.signal(number, server.end)
             announce(f"Workbench: {link}\nOpen the link if no page appears. It can be used once. Press Ctrl-C to stop.")
             threading.Thread(target=_warm, daemon=True).start()
@@ -53,45 +53,45 @@ def run(  # noqa: PLR0913 - what a command was given
                 _opened(link, project.folder)
             server.run(sockets=[door])
     finally:
-        with uninterrupted():  # whoever is in a hurry must wait: data lie in a temporary folder
+        with uninterrupted():  # a second signal must not interrupt the removal of data in a temporary folder
             project.close()
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
 class _Server(uvicorn.Server):
-    """A server that ends in peace, whoever asks it to: then what is temporary is removed."""
+    """A server that shuts down in an orderly way on every signal, so that temporary files are removed."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave the signals to ``end``, as they are set."""
+        """Keep the signal handlers already set, which call ``end``."""
         yield
 
     def end(self, *_: Any) -> None:
-        """End; whoever asks twice does not wait for requests."""
+        """Shut down. A second signal does not wait for pending requests."""
         self.force_exit = self.should_exit
         self.should_exit = True
 
 
 def _opened(link: str, folder: Path) -> None:
-    """Open the page by way of a file that only its owner can read: what is on a command line, others can see."""
+    """Open the page through a file that only its owner can read, because other users can see command lines."""
     door = folder / "open.html"
     door.write_text(_DOOR.format(link=link), encoding="utf-8")
     webbrowser.open(door.as_uri())
 
 
 def _warm() -> None:
-    """Draw something: the first picture takes seconds, all others a moment."""
+    """Draw an empty chart, because the first chart takes seconds and later ones only a moment."""
     Chart.of("", "", {"data": {"values": []}, "mark": "point"}).to_svg()
 
 
 def _listening(port: int) -> socket.socket:
-    """Return a socket that only this machine can reach."""
+    """Return a listening socket that only this machine can reach."""
     door = socket.socket()
     door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         door.bind((ADDRESS, port))
-        door.listen()  # before the link is told: whoever follows it at once has to wait, and is not turned away
+        door.listen()  # before the link is printed, so that an early request waits instead of being refused
     except OSError:
         door.close()
         raise ShoalError(

@@ -1,4 +1,4 @@
-"""Places in a picture that can be pressed: they lie over the marks, and ask for what these stand for."""
+"""Clickable regions of a chart. They lie over the marks and request the objects that the marks represent."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -8,12 +8,12 @@ from xml.etree import ElementTree as ET
 from shoal.charts.chart import Chart
 from shoal.reporting.document import Figure
 
-_REACH = 9  # around the middle of a point
+_REACH = 9  # half the side of the clickable square around a point
 
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A part of a picture, in its own units."""
+    """A rectangle of a chart, in the units of the chart."""
 
     x: float
     y: float
@@ -21,7 +21,7 @@ class Region:
     height: float
 
     def sliced(self, number: int) -> "list[Region]":
-        """Cut it from left to right.
+        """Divide the rectangle into vertical slices of equal width, from left to right.
 
         >>> [box.x for box in Region(10, 0, 100, 5).sliced(4)]
         [10.0, 35.0, 60.0, 85.0]
@@ -32,7 +32,10 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """``asks``: the address that is asked for; ``says``: what for; ``sends``: what is sent there, if something is."""
+    """A clickable region.
+
+    ``asks``: the requested address. ``says``: the description of the request. ``sends``: the data sent with it, if any.
+    """
 
     box: Region
     asks: str
@@ -42,7 +45,7 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Spotted:
-    """A picture with places to press. ``target``: the part of the page that shows the answer."""
+    """A chart with clickable regions. ``target``: the part of the page that shows the response."""
 
     chart: Chart
     width: float
@@ -52,33 +55,33 @@ class Spotted:
 
     @classmethod
     def of(cls, chart: Chart, target: str, place: "Callable[[Marks], Sequence[Spot]]") -> "Spotted":
-        """Draw a picture, and find the places."""
-        marks = Marks(ET.fromstring(chart.to_svg()))  # noqa: S314 - drawn here
+        """Draw a chart and locate its clickable regions."""
+        marks = Marks(ET.fromstring(chart.to_svg()))  # noqa: S314 - the SVG is drawn here, not received
         return cls(chart, *marks.size, tuple(place(marks)), target)
 
     @property
     def alternative(self) -> str:
-        """What it shows, in words."""
+        """Text alternative of the chart."""
         return Figure(self.chart).alternative
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What was drawn."""
+    """The marks of a chart drawn as SVG."""
 
     root: ET.Element
 
     @property
     def size(self) -> tuple[float, float]:
-        """The width and the height of the picture."""
+        """Width and height of the chart."""
         return float(self.root.get("width", 0)), float(self.root.get("height", 0))
 
     def points(self) -> list[Region]:
-        """Return where the points are, in the order of the data."""
+        """Return the regions of the points, in the order of the data."""
         return [Region(x - _REACH, y - _REACH, 2 * _REACH, 2 * _REACH) for _, x, y in self._of_kind("symbol")]
 
     def images(self) -> list[Region]:
-        """Return where rasters are."""
+        """Return the regions of the raster images."""
         return [
             Region(x, y, float(element.get("width", 0)), float(element.get("height", 0)))
             for element, x, y in self._of_kind("image")
@@ -89,7 +92,10 @@ class Marks:
 
 
 def _walk(element: ET.Element, x: float, y: float, wanted: str) -> Iterator[tuple[ET.Element, float, float]]:
-    """Return the marks in groups of a class, each with its place: groups are moved, and so are those in them."""
+    """Yield the marks in groups of a given class, each with its absolute position.
+
+    The translations of nested groups add up.
+    """
     moved = _moved(element)
     x, y = x + moved[0], y + moved[1]
     for part in element:

@@ -1,4 +1,4 @@
-"""What was tried: releases that were made, and the policy of each, so that one can go back to it."""
+"""History of the releases made in a project, with the policy of each, so that a policy can be restored."""
 
 import hashlib
 import json
@@ -17,7 +17,10 @@ _FILE = "tried.json"
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A release. ``data``: what it was made of; ``policy``: the file it was made by; ``asked``: what that requires."""
+    """A release made earlier.
+
+    ``data``: hash of the data and import settings. ``policy``: text of the policy. ``asked``: its requirements.
+    """
 
     data: str
     policy: str
@@ -29,12 +32,12 @@ class Tried:
 
     @property
     def name(self) -> str:
-        """What it is called in forms."""
+        """Identifier used in forms."""
         return hashlib.sha256(f"{self.data}{self.policy}".encode()).hexdigest()[:16]
 
     @classmethod
     def of(cls, now: Moment, release: Release) -> "Tried":
-        """Take note of a release."""
+        """Summarise a release."""
         search = release.policy.search
         verdicts = [requirement.verdict for requirement in release.requirements]
         presets = [
@@ -58,13 +61,13 @@ def _data(now: Moment) -> str:
 
 
 def remembered(now: Moment) -> list[Tried]:
-    """Return what was tried with these data, the newest last."""
+    """Return the releases made from the current data, newest last."""
     data = _data(now)
     return [tried for tried in _all(now.project) if tried.data == data]
 
 
 def _all(project: Project) -> list[Tried]:
-    """Return all that was tried; what cannot be read is forgotten."""
+    """Return all releases in the history; an unreadable history counts as empty."""
     try:
         return [Tried(**entry) for entry in json.loads((project.folder / _FILE).read_text(encoding="utf-8"))]
     except (OSError, ValueError, TypeError):
@@ -72,7 +75,7 @@ def _all(project: Project) -> list[Tried]:
 
 
 def remember(project: Project, tried: Tried) -> None:
-    """Keep in mind what was tried; the same is kept once."""
+    """Add a release to the history, replacing an identical one. The latest releases are kept."""
     with project.lock:
         kept = [*(other for other in _all(project) if other.name != tried.name), tried][-KEPT:]
         with replacing(project.folder / _FILE, force=True) as beside:

@@ -1,1 +1,1 @@
-"""What values look like: one file for each pattern."""
+"""Patterns of identifying values: one file for each pattern."""

@@ -1,4 +1,4 @@
-"""E-mail addresses, telephone numbers and addresses in networks."""
+"""E-mail addresses, telephone numbers, network addresses and coordinates."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,11 +6,11 @@ from numpy.typing import NDArray
 from shoal.identification.patterns.pattern import PATTERNS, Mask, Pattern
 
 _BYTE = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
-_VERSION = 31  # the largest number that a part of a version has
+_VERSION = 31  # largest number in a version
 
 
 def is_network(texts: NDArray[np.str_]) -> Mask:
-    """Tell which texts are addresses and no versions: some part of them is a large number.
+    """Return a mask of the IP addresses, as opposed to version numbers: a part exceeds 31, or the text has a colon.
 
     >>> is_network(np.array(["192.168.0.1", "1.2.3.1", "FE80::1"])).tolist()
     [True, False, True]

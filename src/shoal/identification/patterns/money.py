@@ -1,4 +1,4 @@
-"""Bank accounts and payment card numbers."""
+"""Bank account and payment card numbers."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,7 +7,9 @@ from shoal.identification.patterns.pattern import PATTERNS, Mask, Pattern, luhn,
 
 
 def iban(texts: NDArray[np.str_]) -> Mask:
-    """Tell which account numbers are right (ISO 13616): letters count from 10 on, the first four characters come last.
+    """Return a mask of the valid bank account numbers (ISO 13616).
+
+    Letters count from 10 on, and the first four characters are moved to the end; the remainder modulo 97 is 1.
 
     >>> iban(np.array(["DE89370400440532013000", "DE89370400440532013001"])).tolist()
     [True, False]

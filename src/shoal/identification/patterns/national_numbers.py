@@ -1,4 +1,4 @@
-"""Numbers that states give to people, with their checksums."""
+"""National identification numbers, with their checksums."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ _LETTERS = np.array(list("TRWAGMYFPDXBNJZSQVHLCKE"))
 
 
 def nhs(texts: NDArray[np.str_]) -> Mask:
-    """Tell which NHS numbers are right: weights 10 to 2, modulo 11.
+    """Return a mask of the valid NHS numbers: weights 10 to 2, modulo 11.
 
     >>> nhs(np.array(["9434765919", "9434765918"])).tolist()
     [True, False]
@@ -20,7 +20,7 @@ def nhs(texts: NDArray[np.str_]) -> Mask:
 
 
 def bsn(texts: NDArray[np.str_]) -> Mask:
-    """Tell which Dutch citizen service numbers are right: weights 9 to 2 and −1, a multiple of 11.
+    """Return a mask of the valid Dutch citizen service numbers: the sum with weights 9 to 2 and −1 is a multiple of 11.
 
     >>> bsn(np.array(["111222333", "111222334"])).tolist()
     [True, False]
@@ -30,7 +30,9 @@ def bsn(texts: NDArray[np.str_]) -> Mask:
 
 
 def rijksregister(texts: NDArray[np.str_]) -> Mask:
-    """Tell which Belgian national numbers are right: 97 minus the rest; from the year 2000 on with a 2 before.
+    """Return a mask of the valid Belgian national numbers.
+
+    The check number is 97 minus the remainder modulo 97; from birth year 2000 on, a 2 precedes the number.
 
     >>> rijksregister(np.array(["85073003328", "85073003329"])).tolist()
     [True, False]
@@ -41,7 +43,7 @@ def rijksregister(texts: NDArray[np.str_]) -> Mask:
 
 
 def steuer_id(texts: NDArray[np.str_]) -> Mask:
-    """Tell which German tax numbers are right (ISO 7064, modulus 11, 10).
+    """Return a mask of the valid German tax numbers (ISO 7064, modulus 11, 10).
 
     >>> steuer_id(np.array(["86095742719", "86095742718"])).tolist()
     [True, False]
@@ -55,7 +57,7 @@ def steuer_id(texts: NDArray[np.str_]) -> Mask:
 
 
 def kvnr(texts: NDArray[np.str_]) -> Mask:
-    """Tell which German health insurance numbers are right: the letter as two digits, weights 1 and 2 in turn.
+    """Return a mask of the valid German health insurance numbers: letter as two digits, alternating weights 1 and 2.
 
     >>> kvnr(np.array(["A123456780", "A123456781"])).tolist()
     [True, False]
@@ -67,7 +69,9 @@ def kvnr(texts: NDArray[np.str_]) -> Mask:
 
 
 def nir(texts: NDArray[np.str_]) -> Mask:
-    """Tell which French social security numbers are right: 97 minus the rest; Corsica's letters count as numbers.
+    """Return a mask of the valid French social security numbers.
+
+    The check number is 97 minus the remainder modulo 97; the letters of Corsica (2A, 2B) count as numbers.
 
     >>> nir(np.array(["255081416802538", "255081416802539"])).tolist()
     [True, False]
@@ -78,7 +82,9 @@ def nir(texts: NDArray[np.str_]) -> Mask:
 
 
 def dni(texts: NDArray[np.str_]) -> Mask:
-    """Tell which Spanish identity numbers are right: the letter is the rest modulo 23; X, Y and Z count as 0, 1 and 2.
+    """Return a mask of the valid Spanish identity numbers.
+
+    The letter encodes the remainder modulo 23; X, Y and Z count as 0, 1 and 2.
 
     >>> dni(np.array(["12345678Z", "X1234567L", "12345678A"])).tolist()
     [True, True, False]

@@ -1,4 +1,4 @@
-"""A pattern that values can follow: a shape, and a checksum where there is one."""
+"""Pattern of values: a regular expression, and a check where one exists."""
 
 import re
 from collections.abc import Callable
@@ -17,12 +17,14 @@ Digits = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """``concept``: what a column is about whose values follow it. ``followed``: how large a share of them must.
+    """Pattern of identifying values.
 
-    ``shape``: a regular expression for the whole value. ``check``: tells which of the values that have the shape are
-    right, from their characters without what ``apart`` matches; by check ``digits`` or by something less certain.
-    ``single``: how large a share of the records must have a value of their own. ``fewest``: how many values must follow
-    it, if there are no check digits. ``sure``: whether values that follow it can hardly be anything else.
+    ``concept``: the concept of a column whose values match. ``says``: a description of the values. ``shape``: a regular
+    expression for the whole value. ``check``: returns a mask of the valid values among those that match the shape, from
+    their characters without the parts that match ``apart``. ``digits``: whether the check verifies check digits, or a
+    less certain criterion. ``followed``: the minimum share of matching values. ``single``: the minimum share of records
+    with a unique value. ``fewest``: the minimum number of matching values, for patterns without check digits. ``sure``:
+    whether matching values can hardly be anything else.
     """
 
     name: str
@@ -39,11 +41,11 @@ class Pattern:
 
     @property
     def checked(self) -> bool:
-        """Whether values have a checksum."""
+        """Whether the values have a checksum."""
         return self.check is not None and self.digits
 
     def matches(self, texts: pa.StringArray) -> Mask:
-        """Tell which values follow the pattern.
+        """Return a mask of the values that match the pattern.
 
         >>> import pyarrow as pa
         >>> PATTERNS["e-mail"].matches(pa.array(["a@b.org", "a at b"])).tolist()
@@ -62,7 +64,7 @@ PATTERNS: Registry[Pattern] = Registry("pattern", "shoal.identification.patterns
 
 
 def digits(texts: NDArray[np.str_]) -> Digits:
-    """Return the digits of texts of one length, one row each.
+    """Return the digits of texts of equal length, one row for each text.
 
     >>> digits(np.array(["12", "30"])).tolist()
     [[1, 2], [3, 0]]
@@ -72,7 +74,7 @@ def digits(texts: NDArray[np.str_]) -> Digits:
 
 
 def modulo(texts: NDArray[np.str_], by: int) -> Digits:
-    """Return the remainder of numbers of any length, written as text.
+    """Return the remainders of numbers of any length, given as text.
 
     >>> modulo(np.array(["98765432109876543210"]), 97).tolist()
     [62]
@@ -81,7 +83,7 @@ def modulo(texts: NDArray[np.str_], by: int) -> Digits:
 
 
 def luhn(texts: NDArray[np.str_]) -> Mask:
-    """Tell which numbers pass the check of Luhn 1960: every second digit from the right counts twice.
+    """Return a mask of the numbers that pass the check of Luhn 1960: every second digit from the right is doubled.
 
     >>> luhn(np.array(["79927398713", "79927398710"])).tolist()
     [True, False]

@@ -1,4 +1,4 @@
-"""Names of persons, told by frequent given names."""
+"""Names of persons, recognised by frequent given names."""
 
 import re
 import tomllib
@@ -21,7 +21,7 @@ def _given_names() -> frozenset[str]:
 
 
 def has_given_name(texts: NDArray[np.str_]) -> Mask:
-    """Tell which texts have a frequent given name among their words.
+    """Return a mask of the texts that contain a frequent given name.
 
     >>> has_given_name(np.array(["MÜLLER, JÜRGEN", "Anna", "Paris"])).tolist()
     [True, True, False]

@@ -1,4 +1,4 @@
-"""Numbers that hospitals and registries give to records: letters, digits, and most records have one of their own."""
+"""Record numbers of hospitals and registries: letters or a year, then digits, unique for most records."""
 
 from shoal.identification.patterns.pattern import PATTERNS, Pattern
 

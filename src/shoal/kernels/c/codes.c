@@ -18,7 +18,7 @@
         }                                                                                                     \
         break;
 
-/* out[i] = table[codes[i]], between any two widths. The caller has checked that every code is in the table. */
+/* out[i] = table[codes[i]], between any two widths. The caller guarantees that every code is in the table. */
 API void shoal_translate(const void *codes, int32_t width, int64_t rows, const uint32_t *table, void *out,
                          int32_t out_width)
 {
@@ -32,12 +32,12 @@ API void shoal_translate(const void *codes, int32_t width, int64_t rows, const u
         break;                                                                                                \
     }
 
-/* keys[i] = (…(keys[i]·r₀ + c₀[i])·r₁ + c₁[i]…): mixed radix, most significant column first. Columns are put together to
- * numbers of 32 bits, of which processors multiply several at a time. */
+/* keys[i] = (…(keys[i]·r₀ + c₀[i])·r₁ + c₁[i]…): mixed radix, most significant column first. Columns are combined into
+ * 32-bit integers, several of which a processor multiplies at a time. */
 API void shoal_pack(const void *const *columns, const int32_t *widths, const uint64_t *radices,
                     int32_t column_count, int64_t rows, uint64_t *keys)
 {
-    enum { BLOCK = 2048 }; /* keys stay in the first-level cache while the columns pass by */
+    enum { BLOCK = 2048 }; /* keys stay in the L1 cache while the columns are read */
     uint32_t part[BLOCK];
     for (int64_t start = 0; start < rows; start += BLOCK) {
         const int64_t length = rows - start < BLOCK ? rows - start : BLOCK;
@@ -54,7 +54,7 @@ API void shoal_pack(const void *const *columns, const int32_t *widths, const uin
     }
 }
 
-/* Of neighbours that have the same code, one would wait for the sum of the other: so each adds to a sum of its own. */
+/* Consecutive rows add to separate banks: if they have the same code, neither waits for the sum of the other. */
 static int64_t sum_bytes(const uint8_t *codes, int64_t rows, const int64_t *counts, int64_t *sums, int64_t number)
 {
     enum { BANKS = 4, CODES = 1 << 8 };
@@ -79,7 +79,7 @@ static int64_t sum_bytes(const uint8_t *codes, int64_t rows, const int64_t *coun
         }                                                                                                     \
         break;
 
-/* Adds counts up by code. `sums` holds zeros; -1 if a code is not below `number`. */
+/* Sums counts by code. `sums` is zeroed. Returns -1 if a code is not below `number`. */
 API int64_t shoal_sum(const void *codes, int32_t width, int64_t rows, const int64_t *counts, int64_t *sums, int64_t number)
 {
     switch (width) {
@@ -92,7 +92,7 @@ API int64_t shoal_sum(const void *codes, int32_t width, int64_t rows, const int6
 
 /* ---- grouping ----------------------------------------------------------------------------------------- */
 
-/* Keys below `space` become dense ids in ascending order of the key. `table` holds `space` zeros. Returns the number
+/* Maps keys below `space` to dense ids in ascending order of the keys. `table` holds `space` zeros. Returns the number
  * of ids, or -1 if a key is not below `space`. */
 API int64_t shoal_group_direct(const uint64_t *keys, int64_t rows, uint32_t *table, int64_t space,
                                uint32_t *ids)
@@ -108,7 +108,7 @@ API int64_t shoal_group_direct(const uint64_t *keys, int64_t rows, uint32_t *tab
     return count;
 }
 
-/* seen[c] = 1 for every code c that comes. */
+/* seen[c] = 1 for every code c that occurs. */
 #define MARK(type) for (int64_t i = 0; i < rows; i++) seen[((const type *)codes)[i]] = 1
 API void shoal_mark(const void *codes, int32_t width, int64_t rows, uint8_t *seen)
 {
@@ -117,7 +117,7 @@ API void shoal_mark(const void *codes, int32_t width, int64_t rows, uint8_t *see
     else MARK(uint32_t);
 }
 
-/* counts[g] = members of group g; first[g] = its first row. `counts` holds zeros. */
+/* counts[g] = size of group g; first[g] = its first row. `counts` is zeroed. */
 API void shoal_tally(const uint32_t *ids, int64_t rows, int64_t *counts, int64_t *first)
 {
     for (int64_t i = 0; i < rows; i++)

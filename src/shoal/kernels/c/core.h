@@ -1,15 +1,15 @@
-/* The C core of shoal: a few primitives that take arrays and return integers.
+/* The C core of shoal: a few primitives on arrays that return integers.
  *
- * No dependency, no allocation, no state: every buffer belongs to the caller (numpy). A function that needs
- * more room than it was given stops, says how far it came, and is called again with larger buffers.
- * Each primitive has a numpy twin in the Python file that wraps it; both give the same answers.
+ * No dependencies, no allocation, no state: every buffer belongs to the caller (numpy). If a buffer is too small, the
+ * function stops, returns its progress, and is called again with larger buffers. Each primitive has a numpy
+ * implementation in the Python file that wraps it; both give the same results.
  */
 #ifndef SHOAL_CORE_H
 #define SHOAL_CORE_H
 
 #include <stdint.h>
 
-#if defined(_WIN32) /* built without a C runtime, of which these four would be all that is needed: see windows.c */
+#if defined(_WIN32) /* built without a C runtime, which would be needed for these four functions only: see windows.c */
 #include <stddef.h>
 int memcmp(const void *, const void *, size_t);
 void *memcpy(void *, const void *, size_t);

@@ -1,17 +1,17 @@
 #include "core.h"
 
-/* ---- which rows of sets hold given values ------------------------------------------------------------------ */
+/* ---- rows of sets that contain given values ---------------------------------------------------------------- */
 
 /* One column of a table of sets. */
 typedef struct {
-    const uint32_t *of_row;     /* the set that each row shows */
-    const int64_t *set_starts;  /* the sets with value v: sets[set_starts[v]] to sets[set_starts[v + 1] - 1] */
+    const uint32_t *of_row;     /* the set of each row */
+    const int64_t *set_starts;  /* the sets that contain value v: sets[set_starts[v]] to sets[set_starts[v + 1] - 1] */
     const uint32_t *sets;
-    const int64_t *row_starts;  /* the rows that show set s, in the same way */
+    const int64_t *row_starts;  /* the rows with set s, in the same format */
     const uint32_t *rows;
 } Column;
 
-/* How many rows may cover a person with a value in a column. */
+/* Returns the number of rows that may cover a person with the given value in a column. */
 static int64_t rows_with(const Column *column, uint32_t value)
 {
     int64_t count = 0;
@@ -22,9 +22,9 @@ static int64_t rows_with(const Column *column, uint32_t value)
     return count;
 }
 
-/* The rows that cover a person, one after another: those of the column in which fewest may, by their sets, looked up in
- * the other columns. `marks`: for each column as many numbers as it has sets, all 0 at first; a set that holds the
- * person's value is marked with `mark`, another one each time. */
+/* Iterator over the rows that cover a person. The candidates are the rows of the most selective column, ordered by
+ * their sets; the other columns are then checked. `marks`: one integer per column and set, initially 0; the sets that
+ * contain the person's value are marked with `mark`, which is incremented for each person. */
 typedef struct {
     int32_t columns;
     const Column *table;
@@ -35,7 +35,7 @@ typedef struct {
     int64_t set, sets, row, rows;
 } Walk;
 
-/* The column in which fewest rows may cover a person; −1 if in one of them none may. */
+/* Returns the column in which the fewest rows may cover a person; −1 if there are none in some column. */
 static int32_t narrowest(const Walk *walk, int64_t person)
 {
     int32_t best = 0;
@@ -71,7 +71,7 @@ static int is_covered(const Walk *walk, uint32_t row)
     return 1;
 }
 
-/* The next row; −1 after the last. */
+/* Returns the next row; −1 after the last. */
 static int64_t next(Walk *walk)
 {
     for (;;) {
@@ -86,7 +86,7 @@ static int64_t next(Walk *walk)
     }
 }
 
-/* Adds up the weights of the rows that cover each of some people, apart for what the rows say: counts[person][said]. */
+/* Sums, per person and value of `said`, the weights of the rows that cover the person: counts[person][said]. */
 API void shoal_covering(int32_t columns, const Column *table, int64_t number, const uint32_t *const *people,
                         uint32_t *const *marks, const int64_t *weights, const uint32_t *said, int64_t width,
                         int64_t *counts)
@@ -98,7 +98,7 @@ API void shoal_covering(int32_t columns, const Column *table, int64_t number, co
     }
 }
 
-/* Counts the people whom each row covers. */
+/* Counts, per row, the persons whom it covers. */
 API void shoal_covered(int32_t columns, const Column *table, int64_t number, const uint32_t *const *people,
                        uint32_t *const *marks, int64_t *counts)
 {
@@ -109,8 +109,8 @@ API void shoal_covered(int32_t columns, const Column *table, int64_t number, con
     }
 }
 
-/* Finds the highest rank of the rows that cover each person, −1 if there is none, and adds up the weights of those that
- * have it. */
+/* Finds, per person, the highest rank among the rows that cover them, −1 if there are none, and sums the weights of the
+ * rows with that rank. */
 API void shoal_covering_best(int32_t columns, const Column *table, int64_t number, const uint32_t *const *people,
                              uint32_t *const *marks, const int64_t *weights, const int64_t *ranks, int64_t *best,
                              int64_t *counts)
@@ -127,7 +127,7 @@ API void shoal_covering_best(int32_t columns, const Column *table, int64_t numbe
 }
 
 /* Lists the rows that cover each person from `first` on: rows[ends[i − 1]] to rows[ends[i] − 1], beginning at `used`.
- * Returns how many people are done: fewer than there are, if `room` does not suffice. */
+ * Returns the number of persons completed, which is less than `number` if `room` does not suffice. */
 API int64_t shoal_covering_rows(int32_t columns, const Column *table, int64_t number, const uint32_t *const *people,
                                 uint32_t *const *marks, int64_t first, int64_t used, int64_t room, int64_t *ends,
                                 uint32_t *rows)
@@ -144,16 +144,17 @@ API int64_t shoal_covering_rows(int32_t columns, const Column *table, int64_t nu
     return number;
 }
 
-/* ---- who has which row ------------------------------------------------------------------------------------- */
+/* ---- assignment of rows to persons --------------------------------------------------------------------------- */
 
-/* `left`: how many times each row can be taken yet. `taken`: the row of each person, −1 if there is none. `holders`: the
- * last person who took each row, `others`: who took the same row before. `seen`, `by`: in the search for a way to free a
- * row: in which search each was seen last, and by whom it could be taken. `queue`: rows to look at. */
+/* `left`: the remaining capacity of each row. `taken`: the row of each person, −1 if there is none. `holders`: the
+ * person who took each row last; `others`: for each person, the one who took the same row before. `seen`, `by`: for the
+ * search for an augmenting path, the last search that visited each row, and the person who could take it. `queue`: rows
+ * to visit. */
 typedef struct {
     int64_t *left, *taken, *holders, *others, *seen, *by, *queue;
 } Hands;
 
-enum { DEAD = -2 }; /* seen: from here no row that can be taken is reached any more */
+enum { DEAD = -2 }; /* value of `seen`: no available row can be reached from here any more */
 
 static void take(Hands *hands, int64_t person, int64_t row)
 {
@@ -168,7 +169,7 @@ static void take(Hands *hands, int64_t person, int64_t row)
     hands->holders[row] = person;
 }
 
-/* Gives a row to who could take it, the row that this frees to the next, and so on to the first. */
+/* Reassigns rows along an augmenting path: each person on it takes the row that the previous one releases. */
 static void pass_on(Hands *hands, int64_t person, int64_t row)
 {
     hands->left[row]--;
@@ -180,8 +181,8 @@ static void pass_on(Hands *hands, int64_t person, int64_t row)
     }
 }
 
-/* Looks, from row to row and from holder to holder, for one that can be taken yet; at `most` rows at the most. Returns
- * whether the person has a row now. */
+/* Searches breadth-first, from rows to their holders, for a row that is still available, visiting at most `most` rows.
+ * Returns whether the person now has a row. */
 static int free_one(Walk *walk, Hands *hands, int64_t person, int64_t search, int64_t most)
 {
     int64_t who = person, queued = 0;
@@ -200,7 +201,7 @@ static int free_one(Walk *walk, Hands *hands, int64_t person, int64_t search, in
         }
         who = who == person ? -1 : hands->others[who];
         while (who < 0) {
-            if (at == queued) { /* all that can be reached is taken, and will be */
+            if (at == queued) { /* all reachable rows are taken, and will remain so */
                 while (queued) hands->seen[hands->queue[--queued]] = DEAD;
                 return 0;
             }
@@ -209,8 +210,9 @@ static int free_one(Walk *walk, Hands *hands, int64_t person, int64_t search, in
     }
 }
 
-/* Gives each of some people, in some order, the row with the highest rank that covers them and can be taken yet, the
- * first of several; then those who got none one that others can do without. All of `hands` but `left` comes as −1. */
+/* Assigns to each person, in the given order, the available row with the highest rank that covers them, the first of
+ * several; then, for persons without a row, one that an augmenting path frees. All arrays of `hands` except `left` are
+ * initially −1. */
 API void shoal_assign(int32_t columns, const Column *table, int64_t number, const uint32_t *const *people,
                       uint32_t *const *marks, int64_t rows, const int64_t *order, const int64_t *ranks, int64_t most,
                       int64_t *const *hands)

@@ -2,7 +2,7 @@
 
 /* ---- partitions of rows, and cuts through them at the median --------------------------------------------- */
 
-/* Row r has the place places[r·columns + j] in column j. A part is a stretch of `order`, which names rows. */
+/* Row r has the place places[r·columns + j] in column j. A part is a range of `order`, a list of rows. */
 typedef struct {
     const uint32_t *places;
     int64_t columns;
@@ -10,7 +10,7 @@ typedef struct {
     uint32_t *order;
 } Parts;
 
-/* Writes the lowest and the highest place of each part in each column, and how many persons it has. */
+/* Writes the lowest and the highest place of each part in each column, and its number of persons. */
 API void shoal_spans(const Parts *parts, const int64_t *starts, const int64_t *ends, int64_t count, uint32_t *low,
                      uint32_t *high, uint64_t *sizes)
 {
@@ -31,7 +31,7 @@ API void shoal_spans(const Parts *parts, const int64_t *starts, const int64_t *e
     }
 }
 
-/* A stretch of rows between two others: `before` persons are left of it, `inside` in it. */
+/* A range of rows, with `before` persons before it and `inside` persons in it. */
 typedef struct {
     int64_t start, end;
     uint64_t before, inside;
@@ -49,8 +49,8 @@ static inline void swap(uint32_t *order, int64_t a, int64_t b)
     order[b] = kept;
 }
 
-/* Moves rows of groups below that of a pivot to the front of a stretch, and those above to its back; returns where the
- * pivot's group is. */
+/* Moves rows of groups below the pivot to the front of a range, and those above it to the back; returns the range of
+ * the pivot's group. */
 static Stretch sift(const Parts *parts, int64_t column, const uint32_t *groups, Stretch in, uint32_t pivot)
 {
     int64_t below = in.start, at = in.start, above = in.end;
@@ -75,7 +75,7 @@ static inline uint32_t median(uint32_t a, uint32_t b, uint32_t c)
     return c < low ? low : c > high ? high : c;
 }
 
-/* Takes the middle one of three rows; which ones changes from try to try, so that no order of rows is always bad. */
+/* Returns the median of three rows. The rows vary with each attempt, so that no order of rows is consistently bad. */
 static uint32_t pivot_of(const Parts *parts, int64_t column, const uint32_t *groups, const Stretch *in, uint64_t try)
 {
     const uint64_t size = (uint64_t)(in->end - in->start);
@@ -87,7 +87,7 @@ static uint32_t pivot_of(const Parts *parts, int64_t column, const uint32_t *gro
     return median(found[0], found[1], found[2]);
 }
 
-/* Finds the group in which half of the persons are reached, and brings it into its place. */
+/* Finds the group in which half of the persons is reached, and moves it to its sorted position. */
 static Stretch find_middle(const Parts *parts, int64_t column, const uint32_t *groups, Stretch in, uint64_t persons)
 {
     for (uint64_t try = 0;; try++) {
@@ -104,7 +104,7 @@ static inline uint64_t off_half(uint64_t left, uint64_t persons)
     return 2 * left > persons ? 2 * left - persons : persons - 2 * left;
 }
 
-/* Ascending, by halves of halves: few rows, or rows that are in order already. */
+/* Merge sort in ascending order, for few rows or rows that are mostly sorted. */
 static void sort_rows(uint32_t *rows, int64_t count, uint32_t *scratch)
 {
     if (count < 2) return;
@@ -116,10 +116,10 @@ static void sort_rows(uint32_t *rows, int64_t count, uint32_t *scratch)
     for (int64_t a = 0, b = half, out = 0; a < half; out++) rows[out] = b < count && rows[b] < scratch[a] ? rows[b++] : scratch[a++];
 }
 
-/* Cuts each part in two, in the column that is named for it, as near to its middle as can be. Rows of one group stay
- * together: that of a place is groups[at[part] + place], ascending. With `scratch`, as much room as there are rows, the
- * rows of the middle group are divided among both sides. Writes where the second half begins (or where the part does,
- * if it has one group only), and how many persons are in the first. */
+/* Cuts each part in two in the column given for it, as close to the median as possible. Rows of one group stay
+ * together; the group of a place is groups[at[part] + place], ascending. If `scratch` is given, with one integer per
+ * row, the rows of the middle group are divided between both sides. Writes the start of the second half (or of the
+ * part, if it has a single group), and the number of persons in the first half. */
 API void shoal_cut(const Parts *parts, const int64_t *starts, const int64_t *ends, const uint64_t *sizes, int64_t count,
                    const int64_t *columns, const uint32_t *groups, const int64_t *at, uint32_t *scratch, int64_t *middles,
                    uint64_t *left)

@@ -4,7 +4,7 @@
 #define SHOAL_SOURCE_HASH "unknown"
 #endif
 
-/* Compared with the hash of the sources at load: a stale library is never used. */
+/* Compared with the hash of the sources on loading, so that a stale library is never used. */
 API const char *shoal_source_hash(void) { return SHOAL_SOURCE_HASH; }
 
 /* ---- hashing ------------------------------------------------------------------------------------ */
@@ -18,7 +18,7 @@ static inline uint64_t mix(uint64_t x)
     return x ^ (x >> 32);
 }
 
-/* The two halves of a 128-bit product, folded. */
+/* The XOR of the two halves of a 128-bit product. */
 static inline uint64_t fold(uint64_t a, uint64_t b)
 {
     const unsigned __int128 product = (unsigned __int128)a * b;
@@ -32,7 +32,7 @@ static inline uint64_t load4(const uint8_t *bytes)
     return value;
 }
 
-/* Up to seven bytes as one number, by loads of fixed size that may overlap: no call, no byte beyond the end. */
+/* Loads up to seven bytes as one integer, by overlapping loads of fixed size: no call, no access beyond the end. */
 static inline uint64_t load_short(const uint8_t *bytes, int64_t length)
 {
     if (length >= 4) return load4(bytes) | load4(bytes + length - 4) << 32;
@@ -64,16 +64,16 @@ static inline int is_missing(const uint8_t *validity, int64_t bit)
     return validity && !((validity[bit >> 3] >> (bit & 7)) & 1);
 }
 
-/* ---- interning: values become codes 1, 2, 3, … in order of first appearance; 0 is missing ---------- */
+/* ---- interning: values are mapped to codes 1, 2, 3, … in order of first appearance; 0 is missing ---- */
 
-/* A slot holds the upper half of the hash and the code; 0 is free. The table is never more than half full. */
+/* A slot contains the upper half of the hash and the code; 0 is free. The table is at most half full. */
 #define SLOT(hash, code) (((hash) & 0xffffffff00000000u) | (uint64_t)(code))
 
-/* Hashes are computed this many rows ahead, so that the slots are on their way from memory when they are needed. */
+/* Hashes are computed this number of rows ahead, so that the slots are prefetched before they are needed. */
 enum { AHEAD = 32 };
 
-/* Text cells: cell r is text[bounds[r·stride] … bounds[r·stride + 1] − gap). A gap is a separator between cells as
- * they stand in a file; there, an empty cell is missing. */
+/* Text cells: cell r is text[bounds[r·stride] … bounds[r·stride + 1] − gap). The gap is the separator between the
+ * fields of a file; an empty field is missing. */
 typedef struct {
     const uint8_t *text;
     const uint32_t *bounds;
@@ -143,7 +143,7 @@ API int64_t shoal_intern_text(const Cells *cells, int64_t from, int64_t rows, ui
     return row;
 }
 
-/* Makes every cell an entry of its own, without looking whether it is there already. */
+/* Makes every cell a separate entry, without checking whether it already exists. */
 API int64_t shoal_append_text(const Cells *cells, int64_t from, int64_t rows, uint8_t *dictionary,
                               int64_t dictionary_room, int64_t *ends, int64_t ends_room, int64_t *used,
                               uint32_t *codes)
@@ -166,16 +166,16 @@ API int64_t shoal_append_text(const Cells *cells, int64_t from, int64_t rows, ui
     return row;
 }
 
-/* The high bit of every byte of `word` that equals the byte repeated in `pattern`. */
+/* Returns the high bit of every byte of `word` that equals the byte repeated in `pattern`. */
 static inline uint64_t equal_bytes(uint64_t word, uint64_t pattern)
 {
     const uint64_t low = 0x7f7f7f7f7f7f7f7fu, different = word ^ pattern;
     return ~(((different & low) + low) | different | low);
 }
 
-/* Cuts lines of text, the last of which has its end, at separators. Row r: bounds[r·(width + 1) + c] is where field c
- * begins, and one less than bounds[… + c + 1] where it ends (the first byte of a word is its lowest: little-endian). Empty lines are left out if there are several fields.
- * Returns the number of rows, or −1 if a line does not have `width` fields. */
+/* Splits lines of text, the last of which is terminated, at separators. In row r, field c begins at
+ * bounds[r·(width + 1) + c] and ends at bounds[r·(width + 1) + c + 1] − 1. Empty lines are skipped if there are several
+ * fields. Assumes little-endian words. Returns the number of rows, or −1 if a line does not have `width` fields. */
 API int64_t shoal_split_fields(const uint8_t *text, int64_t size, uint8_t separator, int64_t width, uint32_t *bounds)
 {
     const uint64_t ones = 0x0101010101010101u, separators = ones * separator, ends = ones * '\n';
@@ -211,7 +211,7 @@ API int64_t shoal_split_fields(const uint8_t *text, int64_t size, uint8_t separa
     return rows;
 }
 
-/* Puts the first `count` dictionary entries into a larger, zeroed slot table. */
+/* Inserts the first `count` dictionary entries into a larger, zeroed slot table. */
 API void shoal_rehash_text(const uint8_t *dictionary, const int64_t *ends, int64_t count, uint64_t *slots,
                            int64_t slot_count)
 {
@@ -224,7 +224,7 @@ API void shoal_rehash_text(const uint8_t *dictionary, const int64_t *ends, int64
     }
 }
 
-/* Keys of 64 bits. `used` = {codes}. Returns the number of rows done. */
+/* Interns keys of 64 bits. `used` = {codes}. Returns the number of rows done. */
 API int64_t shoal_intern_keys(const uint64_t *keys, int64_t rows, uint32_t *slots, int64_t slot_count,
                               uint64_t *dictionary, int64_t *used, uint32_t *codes)
 {
@@ -255,8 +255,8 @@ API void shoal_rehash_keys(const uint64_t *dictionary, int64_t count, uint32_t *
     }
 }
 
-/* A table of keys and how often each came: slots[2s] is a key, slots[2s + 1] its number, 0 where the slot is free.
- * Returns how many rows were taken: all of them, or as many as fit below three quarters of the slots. */
+/* Counts keys in a hash table: slots[2s] is a key, slots[2s + 1] its count, 0 if the slot is free. Returns the number
+ * of rows processed: all, or as many as fit below three quarters of the slots. */
 API int64_t shoal_tally_keys(const uint64_t *keys, int64_t rows, uint64_t *slots, int64_t slot_count, int64_t *used)
 {
     const uint64_t mask = (uint64_t)slot_count - 1;
@@ -276,7 +276,7 @@ API int64_t shoal_tally_keys(const uint64_t *keys, int64_t rows, uint64_t *slots
     return row;
 }
 
-/* Move keys and their numbers to a larger table. */
+/* Moves keys and their counts to a larger table. */
 API void shoal_retally_keys(const uint64_t *from, int64_t from_count, uint64_t *slots, int64_t slot_count)
 {
     const uint64_t mask = (uint64_t)slot_count - 1;
@@ -289,8 +289,8 @@ API void shoal_retally_keys(const uint64_t *from, int64_t from_count, uint64_t *
     }
 }
 
-/* keys[i] = bytes 8·part … 8·part + 7 of value i, the first byte most significant, padded with zeros: integers
- * that compare as the bytes do. */
+/* keys[i] = bytes 8·part … 8·part + 7 of value i, first byte most significant, padded with zeros: integers in the order
+ * of the bytes. */
 API void shoal_text_words(const uint8_t *text, const int64_t *ends, int64_t count, int64_t part, uint64_t *keys)
 {
     for (int64_t i = 0; i < count; i++) {
@@ -301,7 +301,7 @@ API void shoal_text_words(const uint8_t *text, const int64_t *ends, int64_t coun
     }
 }
 
-/* Lays the values end to end in another order; out_ends[0] is 0 and `out` has room for all. */
+/* Concatenates the values in another order; out_ends[0] is 0 and `out` has sufficient room. */
 API void shoal_gather_text(const uint8_t *text, const int64_t *ends, const int64_t *order, int64_t count,
                            uint8_t *out, int64_t *out_ends)
 {

@@ -2,16 +2,16 @@
 
 /* ---- the walk through the schemes of a lattice ----------------------------------------------------------- */
 
-/* The class of each level that is still growing; field by field, for what was just written in parts is slow to read as
- * a whole. */
+/* The open class of each level, to which rows are still added; stored by field, because a struct written in parts is
+ * slow to read as a whole. */
 typedef struct {
     uint64_t keys[MOST_LEVELS];
     uint32_t persons[MOST_LEVELS + 1], records[MOST_LEVELS + 1], nodes[MOST_LEVELS];
-    Row *classes[MOST_LEVELS];    /* where it will be written, and */
-    uint32_t *firsts[MOST_LEVELS]; /* where the next one's first row will be */
+    Row *classes[MOST_LEVELS];    /* where the class will be written, and */
+    uint32_t *firsts[MOST_LEVELS]; /* where the first row of the next class will be */
 } Open;
 
-/* Ends the open class of a level, whose persons go into that of the next; a new one begins with row `first`. */
+/* Closes the open class of a level and adds its persons to that of the next; a new class begins with row `first`. */
 static inline void close(Open *open, int32_t level, int64_t first, uint64_t key)
 {
     const uint32_t persons = open->persons[level], records = open->records[level];
@@ -26,8 +26,8 @@ static inline void close(Open *open, int32_t level, int64_t first, uint64_t key)
     open->keys[level] = key;
 }
 
-/* Forms the classes on all levels of the last column in one pass: a class on a level is a run of those below. Without
- * sensitive values the rows are the classes on the lowest one. */
+/* Forms the classes on all levels of the last column in one pass: a class on a level is a run of classes of the level
+ * below. Without sensitive values, the rows are the classes of the lowest level. */
 static void form(const Walk *walk, const Row *rows, int64_t count, int32_t base, int32_t levels, Open *open)
 {
     const Lattice *lattice = &walk->lattice;
@@ -62,7 +62,7 @@ static void form(const Walk *walk, const Row *rows, int64_t count, int32_t base,
     for (int32_t level = lowest; level < levels; level++) close(open, level, count, 0);
 }
 
-/* Visits schemes [from, to), that differ in the last column only, which is on level `base` in the rows. */
+/* Visits schemes [from, to), which differ only in the last column; in the rows, that column is on level `base`. */
 static void leaves(Walk *walk, const Row *rows, int64_t count, int32_t base, int64_t from, int64_t to)
 {
     const Lattice *lattice = &walk->lattice;
@@ -81,7 +81,7 @@ static void leaves(Walk *walk, const Row *rows, int64_t count, int32_t base, int
     }
 }
 
-/* The lowest level that each column from `column` on has in schemes [from, to). */
+/* Finds the lowest level of each column from `column` on in schemes [from, to). */
 static void lowest_levels(const Walk *walk, int32_t column, int64_t from, int64_t to, uint8_t *levels)
 {
     const int32_t columns = walk->lattice.columns;
@@ -93,7 +93,7 @@ static void lowest_levels(const Walk *walk, int32_t column, int64_t from, int64_
         }
 }
 
-/* Whether rows on levels `from` can be made rows on levels `to`. */
+/* Whether rows on levels `from` can be rolled up to levels `to`. */
 static int is_below(const uint8_t *from, const uint8_t *to, int32_t columns)
 {
     for (int32_t column = 0; column < columns; column++)
@@ -101,8 +101,8 @@ static int is_below(const uint8_t *from, const uint8_t *to, int32_t columns)
     return 1;
 }
 
-/* Whether it is worth a pass over the rows to make columns coarser before the last of them must be: a single scheme
- * needs it anyway, and several gain if there may be far fewer rows. */
+/* Whether an early pass over the rows to generalise columns pays off: a single scheme needs it anyway, and several
+ * benefit if there may be far fewer rows. */
 static int pays(const Lattice *lattice, const uint8_t *from, const uint8_t *to, int32_t column, int64_t schemes)
 {
     enum { FEWER = 4 };
@@ -113,8 +113,8 @@ static int pays(const Lattice *lattice, const uint8_t *from, const uint8_t *to, 
     return gain >= FEWER;
 }
 
-/* Finds the table of a prefix that ends with `level` of a column, or makes it of one that is there; the prefix before
- * has the number `prefix` among those of its length. Returns whether it is there. */
+/* Finds the table of a prefix that ends with `level` of a column, or derives it from a cached one; the preceding prefix
+ * has the number `prefix` among those of its length. Returns whether the table is in the cache. */
 static int recall(const Walk *walk, int32_t column, int64_t prefix, int32_t level)
 {
     Memo *memo = walk->memo;
@@ -140,7 +140,7 @@ static int recall(const Walk *walk, int32_t column, int64_t prefix, int32_t leve
 static void descend(Walk *walk, int32_t column, const Row *rows, int64_t count, const uint8_t *at, int64_t from,
                     int64_t to, int64_t prefix);
 
-/* The same from kept tables; goes on without where there is no more room to keep any. */
+/* Does the same as `descend` with cached tables; continues without them if the cache is full. */
 static void remember(Walk *walk, int32_t column, const uint8_t *at, int64_t from, int64_t to, int64_t prefix)
 {
     const Memo *memo = walk->memo;
@@ -162,8 +162,8 @@ static void remember(Walk *walk, int32_t column, const uint8_t *at, int64_t from
     }
 }
 
-/* Visits schemes [from, to), that agree in the columns before `column`; the columns of the rows are on levels `at`.
- * `prefix`: the number of the prefix of which these rows are the kept table, −1 if they are none. */
+/* Visits schemes [from, to), which agree in the columns before `column`; the columns of the rows are on levels `at`.
+ * `prefix`: the number of the prefix whose cached table the rows are, −1 if they are none. */
 static void descend(Walk *walk, int32_t column, const Row *rows, int64_t count, const uint8_t *at, int64_t from,
                     int64_t to, int64_t prefix)
 {
@@ -201,7 +201,7 @@ static void descend(Walk *walk, int32_t column, const Row *rows, int64_t count, 
     }
 }
 
-/* With a memo, whose first table is that of no levels at all: the rows. */
+/* With a memo, its first table, that of the empty prefix, contains all rows. */
 int64_t walk_schemes(Walk *walk, const Row *rows, int64_t from, int64_t to)
 {
     const uint8_t at[MOST_COLUMNS] = {0};

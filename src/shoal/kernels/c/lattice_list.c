@@ -2,17 +2,17 @@
 
 /* ---- schemes whose classes are listed --------------------------------------------------------------------- */
 
-/* Classes of at least so many persons, written one after another, with the sensitive values in each. */
+/* Classes with at least `least` persons, concatenated, with the sensitive values in each. */
 typedef struct {
     uint32_t least;
-    int32_t values;        /* how many sensitive values there are; 0: none are asked for */
+    int32_t values;        /* the number of sensitive values; 0 if none are requested */
     int64_t classes_room, entries_room, classes, entries;
-    uint64_t *keys;        /* with the last column as it is on its level, and no sensitive value */
+    uint64_t *keys;        /* with the node of the last column on its level, and without a sensitive value */
     uint32_t *sizes, *records;
     int64_t *schemes, *starts;
     uint32_t *codes, *counts;
-    uint64_t *seen;        /* a bit for each value, and */
-    uint32_t *tally;       /* a count; all zero */
+    uint64_t *seen;        /* one bit per value, and */
+    uint32_t *tally;       /* one count per value; all zero */
 } Listing;
 
 static int listing_fits(const Walk *walk, int64_t rows)
@@ -65,7 +65,7 @@ static void list_classes(Walk *walk, const Made *made)
     }
 }
 
-/* Lists the classes of schemes [from, to), as far as there is room; returns the scheme to go on with. */
+/* Lists the classes of schemes [from, to) as far as there is room; returns the scheme to continue with. */
 API int64_t shoal_lattice_list(const Lattice *lattice, const Row *rows, const Room *room, Memo *memo,
                                const uint8_t *schemes, int64_t from, int64_t to, Listing *listing)
 {
@@ -74,7 +74,7 @@ API int64_t shoal_lattice_list(const Lattice *lattice, const Row *rows, const Ro
     return walk_schemes(&walk, rows, from, to);
 }
 
-/* Adds the records of kept classes to each of their nodes: marginals[scheme][node]. */
+/* Adds the records of the kept classes to each of their nodes: marginals[scheme][node]. */
 API void shoal_lattice_spread(const Lattice *lattice, const int64_t *offsets, int64_t width, const uint64_t *keys,
                               const uint32_t *records, const int64_t *schemes, const uint8_t *kept,
                               int64_t classes, uint32_t *marginals)

@@ -2,17 +2,17 @@
 
 /* ---- schemes whose classes are counted -------------------------------------------------------------------- */
 
-/* Classes are sorted into bands by their size, and counted there. */
+/* Classes are counted in bands of class size. */
 enum { CLASSES, PERSONS, RECORDS, SQUARES, FIGURES };
 
 typedef struct {
-    int32_t bands;            /* the last one takes all sizes that `band` has no entry for */
+    int32_t bands;            /* the last one takes all sizes without an entry in `band` */
     uint64_t limit;           /* with more persons in the first band, nodes are not counted */
-    int64_t sizes, width;     /* entries of `band`; nodes of all columns on their lowest level */
+    int64_t sizes, width;     /* entries of `band`; nodes of all columns on their lowest levels */
     const uint8_t *band;
-    const int64_t *offsets;   /* where the nodes of a column begin among all */
-    const uint32_t *totals;   /* the records of each node, for each column and level */
-    const int64_t *totals_at; /* [columns][most levels]: where these begin */
+    const int64_t *offsets;   /* the first node of each column among those of all columns */
+    const uint32_t *totals;   /* the records of each node, by column and level */
+    const int64_t *totals_at; /* [columns][most levels]: the start of each in `totals` */
     uint32_t *counts;         /* [bands][width] */
     uint64_t *figures;        /* [schemes][bands][FIGURES] */
     uint32_t *marginals;      /* [schemes][bands − 1][width]: the records of each node in all bands but the last */
@@ -23,7 +23,7 @@ static inline int32_t band_of(const Tally *tally, uint32_t size)
     return size < tally->sizes ? tally->band[size] : tally->bands - 1;
 }
 
-/* The band that has most classes is not looked at: its nodes have what the others leave of the totals. */
+/* The band with the most classes is skipped: the records of its nodes are the totals minus those of the other bands. */
 static void remainder_of(const Walk *walk, const Tally *tally, int32_t skipped)
 {
     const Lattice *lattice = &walk->lattice;
@@ -48,7 +48,7 @@ static inline void count_class(const Tally *tally, uint32_t persons, uint64_t re
     mine[SQUARES] += records * records;
 }
 
-/* Adds the records of all classes, but for those in one band, to each of their nodes. */
+/* Adds the records of all classes, except those of one band, to each of their nodes. */
 static void spread(const Walk *walk, const Tally *tally, const Made *made, int32_t skipped)
 {
     const Lattice *lattice = &walk->lattice;
@@ -60,12 +60,12 @@ static void spread(const Walk *walk, const Tally *tally, const Made *made, int32
     uint64_t masks[MOST_COLUMNS];
     int64_t offsets[MOST_COLUMNS], number = 0;
     for (int32_t column = 0; column < last; column++) {
-        if (lattice->nodes[column * lattice->most + walk->path[column]] == 1) continue; /* all records have it */
+        if (lattice->nodes[column * lattice->most + walk->path[column]] == 1) continue; /* contains all records */
         shifts[used] = lattice->shifts[column];
         masks[used] = ones(lattice->bits[column]);
         offsets[used++] = tally->offsets[column];
     }
-    for (int64_t i = 0; i < made->count; i++) { /* listed first: a branch here would often be guessed wrong */
+    for (int64_t i = 0; i < made->count; i++) { /* listed first, because a branch here would often be mispredicted */
         listed[number] = (uint32_t)i;
         number += band_of(tally, made->classes[i].persons) != skipped;
     }
@@ -78,7 +78,7 @@ static void spread(const Walk *walk, const Tally *tally, const Made *made, int32
     }
 }
 
-/* Counts the nodes of the classes in each band but the last. */
+/* Counts the records in each node for every band but the last. */
 static void tally_nodes(const Walk *walk, const Made *made, const uint64_t *figures)
 {
     const Tally *tally = walk->out;
@@ -105,7 +105,7 @@ static void tally_classes(Walk *walk, const Made *made)
     if (figures[PERSONS] <= tally->limit) tally_nodes(walk, made, figures);
 }
 
-/* Counts the classes of schemes by bands of their size; `figures` holds zeros. */
+/* Counts the classes of schemes in bands of class size; `figures` is zeroed. */
 API void shoal_lattice_tally(const Lattice *lattice, const Row *rows, const Room *room, Memo *memo,
                              const uint8_t *schemes, int64_t count, Tally *tally)
 {

@@ -1,19 +1,19 @@
 #include "core.h"
 
-/* ---- the layers of a lattice: schemes of one height ------------------------------------------------------- */
+/* ---- the layers of a lattice: schemes of equal height ----------------------------------------------------- */
 
 enum { MOST_COLUMNS = 64 };
 
-/* Schemes, ascending; the level of each column in each; what is known of each scheme and all that is finer. */
+/* Schemes in ascending order, their levels, and the bounds that hold for each scheme and all more specific ones. */
 typedef struct {
     int64_t *schemes, *levels, *at_least;
     double *extra;
 } Layer;
 
-/* Finds the schemes that are one level finer in one column, if all that are one coarser are in the layer; what is known
- * of any of these holds for them. A column that becomes finer takes its stride off a scheme's number, so each column
- * gives schemes in ascending order, and these are merged. finer[i][j]: what scheme i is in column j; −1: not there.
- * `below` has room for all; returns how many there are. */
+/* Finds the schemes one level lower in one column, provided that all schemes directly above them are in the layer,
+ * whose bounds they inherit. Lowering a column by a level subtracts its stride from the number of a scheme, so each
+ * column yields schemes in ascending order, and these sequences are merged. finer[i][j]: the place of the scheme below
+ * scheme i in column j; −1 if there is none. `below` has sufficient room; returns its number of schemes. */
 API int64_t shoal_layer_below(int32_t columns, const int64_t *shape, const int64_t *strides, int64_t count, const Layer *layer,
                               const Layer *below, int64_t *finer)
 {

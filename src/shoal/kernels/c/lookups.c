@@ -1,9 +1,9 @@
 #include "core.h"
 
-/* ---- sums of what tables say, for all pairs ---------------------------------------------------------------- */
+/* ---- sums of table entries, for all pairs ------------------------------------------------------------------- */
 
-/* Tables, and who looks up what there: thing i and row r have the sum, over all columns, of what the line
- * lines[column][i] of its table says about nodes[column][r]; the table of a column has lines of widths[column] numbers. */
+/* For item i and row r, the sum over all columns of the entry nodes[column][r] in line lines[column][i] of the column's
+ * table, whose lines have widths[column] entries. */
 typedef struct {
     int32_t columns;
     const float *const *tables;
@@ -25,7 +25,7 @@ static void add_up(const Lookups *given, int64_t thing, float *restrict sums)
     }
 }
 
-/* All sums: sums[i][r]. */
+/* Computes all sums: sums[i][r]. */
 API void shoal_lookups(int32_t columns, const float *const *tables, const int64_t *widths, const uint32_t *const *lines,
                        const uint32_t *const *nodes, int64_t number, int64_t rows, float *sums)
 {
@@ -33,9 +33,9 @@ API void shoal_lookups(int32_t columns, const float *const *tables, const int64_
     for (int64_t i = 0; i < number; i++) add_up(&given, i, sums + i * rows);
 }
 
-/* The rows whose sum exceeds the least by at most `close`, of each thing from `first` on: found[ends[i − 1]] to
- * found[ends[i] − 1], beginning at `used`. `sums`: room for one thing. Returns how many things are done: fewer than there
- * are, if `room` does not suffice. */
+/* Finds the rows whose sum exceeds the smallest by at most `close`, for each item from `first` on: found[ends[i − 1]]
+ * to found[ends[i] − 1], beginning at `used`. `sums`: room for one item. Returns the number of items completed, which
+ * is less than `number` if `room` does not suffice. */
 API int64_t shoal_nearest(int32_t columns, const float *const *tables, const int64_t *widths,
                           const uint32_t *const *lines, const uint32_t *const *nodes, int64_t number, int64_t rows,
                           float close, int64_t first, int64_t used, int64_t room, float *sums, float *least,

@@ -20,8 +20,8 @@ static void by_digit(const uint64_t *keys, const uint32_t *places, int64_t count
     }
 }
 
-/* Sorts keys digit by digit, the lowest first; equal ones stay in their order. places[i]: which one was the i-th before.
- * `more_keys` and `more_places`: room for as many. */
+/* Stable radix sort of keys, lowest digit first. places[i]: the original place of the i-th key in sorted order.
+ * `more_keys` and `more_places`: buffers of the same size. */
 API void shoal_order_keys(uint64_t *keys, int64_t count, uint32_t *places, uint64_t *more_keys, uint32_t *more_places)
 {
     uint64_t different = 0;
@@ -30,7 +30,7 @@ API void shoal_order_keys(uint64_t *keys, int64_t count, uint32_t *places, uint6
         places[i] = (uint32_t)i;
     }
     for (int32_t shift = 0; shift < 64 && different >> shift; shift += DIGIT_BITS) {
-        if ((different >> shift & (DIGITS - 1)) == 0) continue; /* all have the same digit */
+        if ((different >> shift & (DIGITS - 1)) == 0) continue; /* all keys have the same digit */
         by_digit(keys, places, count, shift, more_keys, more_places);
         memcpy(keys, more_keys, (size_t)count * sizeof *keys);
         memcpy(places, more_places, (size_t)count * sizeof *places);

@@ -1,6 +1,6 @@
 #include "walk.h"
 
-/* ---- roll-up: tables of rows made coarser ----------------------------------------------------------------- */
+/* ---- roll-up: generalisation of tables of rows ------------------------------------------------------------ */
 
 static void insert(Row *rows, int64_t count)
 {
@@ -12,7 +12,7 @@ static void insert(Row *rows, int64_t count)
     }
 }
 
-/* Merges runs[first … last) of ascending rows; the last one ends where the next run would start. */
+/* Merges the sorted runs[first … last) of rows; the last run ends at runs[last]. */
 static void merge(Row *rows, const uint32_t *runs, int64_t first, int64_t last, Row *scratch)
 {
     if (last - first < 2) return;
@@ -24,10 +24,10 @@ static void merge(Row *rows, const uint32_t *runs, int64_t first, int64_t last, 
     Row *out = rows + runs[first];
     memcpy(scratch, out, (size_t)left * sizeof(Row));
     while (a < a_end && b < b_end) *out++ = b->key < a->key ? *b++ : *a++;
-    memcpy(out, a, (size_t)(a_end - a) * sizeof(Row)); /* what is left of b is in its place */
+    memcpy(out, a, (size_t)(a_end - a) * sizeof(Row)); /* the rest of b is already in place */
 }
 
-/* Puts equal neighbours together. */
+/* Merges adjacent rows with equal keys; returns the number of rows. */
 static int64_t unite(Row *rows, int64_t count)
 {
     int64_t made = 0;
@@ -40,7 +40,7 @@ static int64_t unite(Row *rows, int64_t count)
     return made + 1;
 }
 
-/* Sorts a block that consists of several ascending runs, and puts equal rows together; returns how many there are. */
+/* Sorts a block of several ascending runs, and merges rows with equal keys; returns the number of rows. */
 static int64_t settle(const Walk *walk, Row *block, int64_t count, int64_t runs)
 {
     enum { FEW = 24 };
@@ -50,15 +50,15 @@ static int64_t settle(const Walk *walk, Row *block, int64_t count, int64_t runs)
     return unite(block, count);
 }
 
-/* Makes one column coarser by a level; `out` may be `in`. Returns how many rows there are then. Rows that agree in the
- * columns before and in the new node are a block, and those among them that had the same node are a run. */
+/* Generalises one column by one level; `out` may be `in`. Returns the number of rows. Rows that agree in the columns
+ * before and in the new node form a block; those among them with the same old node form a run. */
 static int64_t coarsen(const Walk *walk, const Row *in, int64_t count, int32_t column, int32_t level, Row *out)
 {
     const int32_t shift = walk->lattice.shifts[column], bits = walk->lattice.bits[column];
     const uint32_t *up = step(&walk->lattice, column, level);
     const uint64_t suffix = ones(shift), mask = ones(bits);
     uint32_t *runs = walk->room.runs;
-    uint64_t here = ~(uint64_t)0, block = ~(uint64_t)0; /* the columns before, with the old node and with the new one */
+    uint64_t here = ~(uint64_t)0, block = ~(uint64_t)0; /* the columns before, with the old and with the new node */
     int64_t made = 0, begin = 0, number = 0;
     for (int64_t i = 0; i < count; i++) {
         Row row = in[i];
@@ -86,23 +86,24 @@ static inline uint64_t scatter(uint64_t key)
     return key ^ key >> 32;
 }
 
-/* What becomes of one column when rows are lifted: its node there, by its node here; and the same in mixed radix. */
+/* Generalisation of one column in a lift: its node on the target level by its node on the source level, also as a digit
+ * in mixed radix. */
 typedef struct {
     int32_t shift, bits;
     const uint32_t *map, *digit;
-    uint32_t nodes, above, radix; /* how many nodes there are here and there, and what one of them is worth */
+    uint32_t nodes, above, radix; /* the numbers of nodes before and after, and the place value of a node */
 } Change;
 
 enum { CHUNK_BITS = 10, CHUNK = 1 << CHUNK_BITS };
 
-/* Fields of neighbouring columns that are looked up at once; what they are worth together. */
+/* Fields of adjacent columns that are looked up together, with the sums of their digits. */
 typedef struct {
     int32_t shift, bits;
     const uint32_t *digits;
 } Chunk;
 
-/* A lift: `changes` of all columns that can have more than one node then, and the number of combinations there can be;
- * 0 if they are too many to have a slot each. */
+/* A lift: the `changes` of all columns with more than one node on the target level, and the number of possible
+ * combinations; 0 if they are too many for one slot each. */
 typedef struct {
     Change changes[MOST_COLUMNS];
     Chunk chunks[MOST_COLUMNS];
@@ -115,10 +116,10 @@ static Lift lift_of(const Walk *walk, const uint8_t *from, const uint8_t *to)
     const Lattice *lattice = &walk->lattice;
     uint32_t *map = walk->room.maps;
     Lift lift = {.count = 0, .space = 1};
-    for (int32_t column = lattice->columns - 1; column >= 0; column--) { /* the last one counts least */
+    for (int32_t column = lattice->columns - 1; column >= 0; column--) { /* the last one is least significant */
         const int64_t nodes = lattice->nodes[column * lattice->most + from[column]];
         const int64_t above = lattice->nodes[column * lattice->most + to[column]];
-        if (above == 1) continue; /* which is 0 */
+        if (above == 1) continue; /* the only node is 0 */
         uint32_t *digit = map + nodes;
         for (int64_t node = 0; node < nodes; node++) {
             map[node] = (uint32_t)node;
@@ -130,11 +131,11 @@ static Lift lift_of(const Walk *walk, const uint8_t *from, const uint8_t *to)
         map += 2 * nodes;
         lift.space = lift.space && lift.space * (uint64_t)above <= (uint64_t)walk->room.slot_count ? lift.space * (uint64_t)above : 0;
     }
-    if (lattice->below) lift.space = 0; /* the sensitive value is no column */
+    if (lattice->below) lift.space = 0; /* the sensitive value is not a column */
     return lift;
 }
 
-/* Puts neighbouring columns together as long as their fields have few bits. */
+/* Combines adjacent columns as long as their fields are narrow. */
 static void make_chunks(const Walk *walk, Lift *lift)
 {
     uint32_t *digits = walk->room.digits;
@@ -150,7 +151,7 @@ static void make_chunks(const Walk *walk, Lift *lift)
             continue;
         }
         const uint32_t below = (uint32_t)(change->shift - chunk->shift), lower = (uint32_t)1 << chunk->bits;
-        for (uint32_t i = lower; i < (uint32_t)1 << below; i++) digits[i] = digits[i & (lower - 1)]; /* columns left out */
+        for (uint32_t i = lower; i < (uint32_t)1 << below; i++) digits[i] = digits[i & (lower - 1)]; /* skipped columns */
         memset(digits + ((size_t)change->nodes << below), 0, (((size_t)1 << change->bits) - change->nodes) * sizeof *digits << below);
         for (uint32_t node = change->nodes; node-- > 1;)
             for (uint32_t i = 0; i < (uint32_t)1 << below; i++) digits[node << below | i] = change->digit[node] + digits[i];
@@ -158,7 +159,7 @@ static void make_chunks(const Walk *walk, Lift *lift)
     }
 }
 
-enum { BLOCK = 512 }; /* rows that are looked up column by column: shift and mask stay where they are */
+enum { BLOCK = 512 }; /* rows that are looked up column by column, so that shift and mask stay in registers */
 
 static void lift_keys(const Lift *lift, const Row *rows, int64_t count, uint64_t low, uint64_t *keys)
 {
@@ -179,8 +180,8 @@ static void lift_digits(const Lift *lift, const Row *rows, int64_t count, uint32
     }
 }
 
-/* Adds to the row that a slot names or, if it names none, to a new one, of which it returns how many that makes. There is
- * no branch in it: whether a row is new cannot be guessed. */
+/* Adds to the row that a slot refers to, or creates a row if the slot is free; returns the number of rows created. Free
+ * of branches, because it cannot be predicted whether a row is new. */
 static inline int64_t add(Row *rows, uint32_t *slot, int64_t count, uint64_t key, uint32_t persons, uint32_t records)
 {
     const uint32_t old = *slot, is_new = old == 0, keep = is_new - 1;
@@ -193,7 +194,7 @@ static inline int64_t add(Row *rows, uint32_t *slot, int64_t count, uint64_t key
     return is_new;
 }
 
-/* Where there can be few combinations, each has a slot, and the slots are in order. `scratch`: room for the rows. */
+/* If there are few possible combinations, each has a slot, and the slots are in order. `scratch`: room for the rows. */
 static int64_t lift_directly(const Walk *walk, Lift *lift, const Row *in, int64_t count, Row *scratch, Row *out)
 {
     uint32_t *slots = walk->room.slots, at[BLOCK];
@@ -219,8 +220,8 @@ static int64_t lift_directly(const Walk *walk, Lift *lift, const Row *in, int64_
     return sorted;
 }
 
-/* Makes several columns coarser by any number of levels; `out` may be `in`. Returns how many rows there are then. If
- * they are the classes of a single scheme, their order does not matter. */
+/* Generalises several columns by any number of levels; `out` may be `in`. Returns the number of rows. If they are the
+ * classes of a single scheme, their order is irrelevant. */
 static int64_t lift(const Walk *walk, const Row *in, int64_t count, const uint8_t *from, const uint8_t *to, int single,
                     Row *out)
 {

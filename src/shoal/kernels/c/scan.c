@@ -1,6 +1,6 @@
 #include "scan.h"
 
-/* ---- schemes counted one by one, straight from the rows --------------------------------------------------- */
+/* ---- schemes counted one by one, directly from the rows --------------------------------------------------- */
 
 enum { CLASSES, PERSONS, RECORDS, SQUARES, FIGURES };
 enum { SMALL, LARGE, BANDS };
@@ -10,7 +10,7 @@ static uint64_t persons_in_small(const Table *table, uint64_t combinations, uint
     const uint32_t *restrict slots = table->slots;
     uint64_t found = 0;
     if (is_dense(table, combinations)) {
-        const uint64_t together = UINT32_MAX / least; /* of which the sum has 32 bits */
+        const uint64_t together = UINT32_MAX / least; /* slots whose sum fits into 32 bits */
         for (uint64_t from = 0; from < combinations; from += together) {
             const uint64_t to = combinations - from < together ? combinations : from + together;
             uint32_t part = 0;
@@ -23,7 +23,7 @@ static uint64_t persons_in_small(const Table *table, uint64_t combinations, uint
 }
 
 /* Adds the records of the rows in small classes to each of their nodes; lists these rows first, without a branch that
- * could be guessed wrong. */
+ * could be mispredicted. */
 static void spread(const Table *table, const uint8_t *levels, uint32_t least, uint32_t *marginals)
 {
     int64_t number = 0;
@@ -50,7 +50,7 @@ static inline void count_class(uint64_t *figures, uint64_t persons, uint64_t rec
     figures[SQUARES] += records * records;
 }
 
-/* Counts the classes of which the persons, who are as many as their records, are in all slots; then clears these. */
+/* Counts the classes from all slots, where each class has as many records as persons; then clears the slots. */
 static void count_slots(const Table *table, uint64_t combinations, uint32_t least, uint64_t figures[BANDS][FIGURES])
 {
     const uint32_t *restrict slots = table->slots;
@@ -67,8 +67,8 @@ static void count_slots(const Table *table, uint64_t combinations, uint32_t leas
     clear(table, combinations);
 }
 
-/* The same for any numbers of records, and only of slots that rows have: a class is counted when the first of its
- * rows is come to, the slot of which is then cleared. */
+/* Counts the classes for arbitrary numbers of records, visiting only the slots of rows: a class is counted at the first
+ * of its rows, whose slot is then cleared. */
 static void count_rows(const Table *table, uint32_t least, uint64_t figures[BANDS][FIGURES])
 {
     uint32_t *restrict band = table->rows, *restrict slots = table->slots;
@@ -104,9 +104,9 @@ static int count_scheme(const Table *table, const uint8_t *levels, uint32_t leas
     return 1;
 }
 
-/* Counts classes of fewer than `least` persons, and the others; `tables`: the rows for each level of the first column. Of
- * schemes with more than `limit` persons in the first only these are counted. A scheme with more combinations than there
- * are slots is left out, as `done` tells. `figures` and `marginals` hold zeros. */
+/* Counts the classes with fewer than `least` persons, and the others. `tables`: the rows for each level of the first
+ * column. For schemes with more than `limit` persons in small classes, only these persons are counted. A scheme with
+ * more combinations than slots is skipped, and its `done` is 0. `figures` and `marginals` are zeroed. */
 API void shoal_scan(const Table *const *tables, const uint8_t *schemes, int64_t count, uint32_t least, uint64_t limit, uint8_t *done,
                     uint64_t *figures, uint32_t *marginals)
 {

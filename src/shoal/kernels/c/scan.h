@@ -1,33 +1,33 @@
-/* The rows of a table, and how many persons each combination of nodes has in a scheme. */
+/* The rows of a table, and the number of persons of each combination of nodes in a scheme. */
 #ifndef SHOAL_SCAN_H
 #define SHOAL_SCAN_H
 
 #include "core.h"
 
-/* `codes[column][level]`: the node of each row, a number of 8 bits where there are few nodes, and of 16 where there are
- * more. Where a scheme leaves few combinations of nodes, each has a slot; a combination has its number in mixed radix, in
- * two halves of 16 bits, which processors multiply eight at a time. */
+/* `codes[column][level]`: the node of each row, of 8 bits if there are few nodes, otherwise of 16. If a scheme has few
+ * combinations of nodes, each has a slot; a combination is numbered in mixed radix, in two halves of 16 bits, eight of
+ * which a processor multiplies at a time. */
 typedef struct {
     int32_t columns;
-    int64_t count, most, width; /* rows, the most levels that a column has, nodes of all columns on their lowest */
+    int64_t count, most, width; /* rows; maximum number of levels; nodes of all columns on their lowest levels */
     const void *const *codes;
-    const int64_t *nodes;       /* [columns][most]: how many there are; −1: more than codes can number */
-    const int64_t *offsets;     /* where the nodes of a column begin among those of all */
+    const int64_t *nodes;       /* [columns][most]: the number of nodes; −1: more than codes can represent */
+    const int64_t *offsets;     /* the first node of each column among those of all columns */
     const uint32_t *persons, *records;
-    uint32_t *keys, *rows;      /* room for a number for each row, twice */
+    uint32_t *keys, *rows;      /* working memory: two integers per row */
     uint32_t *slots;            /* all 0 */
     uint64_t slot_count;
 } Table;
 
 enum { BLOCK = 1024, HALF = 1 << 16 };
 
-/* Which columns make up the first half, and how many combinations there are in each. */
+/* The number of columns in the first half, and the number of combinations in each half. */
 typedef struct {
     int32_t split;
     uint32_t first, second;
 } Radix;
 
-/* Whether the codes of so many nodes have 8 bits. */
+/* Whether codes for this number of nodes have 8 bits. */
 static inline int is_narrow(int64_t nodes) { return nodes <= 1 << 8; }
 
 static inline int64_t nodes_of(const Table *table, const uint8_t *levels, int32_t column)
@@ -35,7 +35,7 @@ static inline int64_t nodes_of(const Table *table, const uint8_t *levels, int32_
     return table->nodes[column * table->most + levels[column]];
 }
 
-/* Takes columns while their combinations fit into a half; returns how many there are. */
+/* Takes columns while their combinations fit into a half; returns the number of combinations. */
 static inline uint32_t half_of(const Table *table, const uint8_t *levels, int32_t *column)
 {
     int64_t made = 1;
@@ -78,7 +78,7 @@ static inline void number_half(const Table *table, const uint8_t *levels, int32_
     }
 }
 
-/* Notes the combination of each row, and adds its persons to its slot. */
+/* Stores the combination of each row, and adds its persons to its slot. */
 static inline void fill(const Table *table, const uint8_t *levels, const Radix *radix)
 {
     uint16_t first[BLOCK], second[BLOCK];
@@ -97,7 +97,7 @@ static inline void fill(const Table *table, const uint8_t *levels, const Radix *
     }
 }
 
-/* Whether it is faster to look at all slots than at those of the rows. */
+/* Whether visiting all slots is faster than visiting those of the rows. */
 static inline int is_dense(const Table *table, uint64_t combinations) { return combinations <= 8 * (uint64_t)table->count; }
 
 static inline void clear(const Table *table, uint64_t combinations)

@@ -1,25 +1,25 @@
 #include "core.h"
 
-/* ---- the subset that tells most, in tables too wide to count all subsets -------------------------------- */
+/* ---- the most disclosive subset, in tables too wide to count all subsets -------------------------------- */
 
-/* All arrays of [rows][columns] have what belongs to one row side by side: groups of rows are small and scattered. */
+/* Arrays of [rows][columns] store each row contiguously, because groups of rows are small and scattered. */
 typedef struct {
     const uint32_t *codes;    /* [rows][columns] */
     const uint32_t *weights;  /* [rows] */
-    const uint32_t *fewest;   /* [rows][columns]: protective peers of each sensitive column if all that is left is known */
+    const uint32_t *fewest;   /* [rows][columns]: protective peers if all remaining columns are known */
     uint32_t *same, *peers;   /* [rows][columns]: the largest share so far */
-    uint64_t *best;           /* [rows][columns]: the subset that has it */
-    uint64_t *open;           /* [rows]: the sensitive columns of which something may still tell more */
+    uint64_t *best;           /* [rows][columns]: the subset that attains it */
+    uint64_t *open;           /* [rows]: the sensitive columns that are not yet fully disclosed */
     uint32_t *order;          /* [columns + 1][rows] */
-    uint32_t *tally;          /* as many zeros as a column has codes */
-    uint32_t *places;         /* the same */
+    uint32_t *tally;          /* one zero per code of a column */
+    uint32_t *places;         /* one integer per code of a column */
     const volatile int32_t *stop;
     int64_t rows, visited;
     uint64_t known; /* the columns that may be known */
     int32_t columns, most, capped;
 } Wide;
 
-/* Compares same/peers with the best of a row. */
+/* Updates the best share of a row if same/peers is larger. */
 static inline void offer(Wide *all, int64_t at, uint32_t same, uint32_t peers, uint64_t subset)
 {
     if ((uint64_t)same * all->peers[at] <= (uint64_t)all->same[at] * peers) return;
@@ -28,10 +28,11 @@ static inline void offer(Wide *all, int64_t at, uint32_t same, uint32_t peers, u
     all->best[at] = subset;
 }
 
-/* Looks at one sensitive column in a group of rows that share what is known; tells whether knowing more may tell more.
+/* Evaluates one sensitive column in a group of rows that agree in the known columns; returns whether further columns
+ * may disclose more.
  *
- * Whatever more is known, at least `fewest` protective peers stay, and at most `same` peers who share the value: the
- * share of protective peers is at least fewest / (fewest + same). */
+ * With any further columns known, at least `fewest` protective peers and at most `same` peers with the same value
+ * remain: the share of protective peers is at least fewest / (fewest + same). */
 static int look(Wide *all, const uint32_t *rows, int64_t size, uint32_t peers, int32_t sensitive, uint64_t subset)
 {
     const int64_t width = all->columns;
@@ -51,7 +52,7 @@ static int look(Wide *all, const uint32_t *rows, int64_t size, uint32_t peers, i
     return open;
 }
 
-/* The columns in which all rows of a group agree. */
+/* Returns the columns in which all rows of a group agree. */
 static uint64_t agreeing_columns(const Wide *all, const uint32_t *rows, int64_t size, uint64_t subset)
 {
     const int64_t width = all->columns;
@@ -88,7 +89,7 @@ static void take_apart(Wide *all, const uint32_t *rows, int64_t size, int32_t co
 static void explore(Wide *all, const uint32_t *rows, int64_t size, int32_t depth, int32_t last, uint64_t subset,
                     uint64_t above, uint64_t live);
 
-/* Goes on with every part of a group that a column takes apart. */
+/* Explores every part into which a column splits a group. */
 static void explore_parts(Wide *all, const uint32_t *rows, int64_t size, int32_t depth, int32_t column, uint64_t subset,
                           uint64_t above, uint64_t live)
 {
@@ -101,9 +102,10 @@ static void explore_parts(Wide *all, const uint32_t *rows, int64_t size, int32_t
     }
 }
 
-/* Leaves out sensitive columns for which the same rows are met again. If they agree in a column before the last one, so
- * do they, and all that follows from here, where that column is known too: the column takes the group above apart, so it
- * was gone on with there. Not for the sensitive column itself. `above`: where the rows of the group above agree. */
+/* Removes the sensitive columns for which the same rows are explored elsewhere. If the rows agree in a column before
+ * the last one, the same rows, with everything that follows, occur in the subset that also contains that column: since
+ * it splits the group above, that subset has been explored. This does not apply to the sensitive column itself.
+ * `above`: the columns in which the rows of the group above agree. */
 static uint64_t met_only_here(uint64_t agree, uint64_t above, int32_t last, uint64_t live)
 {
     const uint64_t before = agree & ~above & (((uint64_t)1 << last) - 1);
@@ -142,10 +144,9 @@ static void explore(Wide *all, const uint32_t *rows, int64_t size, int32_t depth
     }
 }
 
-/* Looks at all subsets whose first column is `first`, as far as they may tell more than what is known already. `fewest`
- * is about the columns from `first` on; `open` has, for each row, the bits of the columns of `live` that are asked
- * about and of which not everything is told yet; `room` is for (columns + 1)·rows numbers. Returns how many groups of rows were
- * looked at. */
+/* Explores all subsets whose first column is `first`, as far as they may disclose more than the best subset so far.
+ * `fewest` refers to the columns from `first` on; `open` contains, per row, the bits of the requested columns of `live`
+ * that are not yet fully disclosed; `room` holds (columns + 1)·rows integers. Returns the number of groups explored. */
 API int64_t shoal_subset_search(const uint32_t *codes, const uint32_t *weights, const uint32_t *fewest, int64_t rows,
                                 int32_t columns, int32_t first, int32_t most, uint64_t live, uint64_t known,
                                 uint32_t *same, uint32_t *peers, uint64_t *best, uint64_t *open, uint32_t *room,

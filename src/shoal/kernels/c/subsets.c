@@ -5,12 +5,12 @@
 typedef struct {
     const uint32_t *codes;   /* [columns][rows] */
     const uint32_t *apart;   /* [columns]: the code that matches nothing, not even itself; or one that no row has */
-    const uint32_t *holders; /* [rows]: whose row it is */
-    const uint32_t *weights; /* [holders]: how many persons a holder stands for */
+    const uint32_t *holders; /* [rows]: the holder of each row */
+    const uint32_t *weights; /* [holders]: the number of persons that a holder stands for */
     uint32_t *counts;        /* [2^columns][rows] */
-    uint32_t *levels;        /* [columns + 1][2][rows + 1]: rows in order of their group, and where groups start */
-    uint32_t *tally, *seen;  /* as many zeros as a column has codes; room for as many codes */
-    uint32_t *counted;       /* [holders]: the group in which a holder was counted last */
+    uint32_t *levels;        /* [columns + 1][2][rows + 1]: rows ordered by group, and the starts of the groups */
+    uint32_t *tally, *seen;  /* one zero per code of a column; room for as many codes */
+    uint32_t *counted;       /* [holders]: the group in which a holder was last counted */
     uint32_t groups_so_far;
     int64_t rows;
     int32_t columns;
@@ -19,7 +19,7 @@ typedef struct {
 static inline uint32_t *order_at(const Subsets *all, int32_t depth) { return all->levels + 2 * depth * (all->rows + 1); }
 static inline uint32_t *starts_at(const Subsets *all, int32_t depth) { return order_at(all, depth) + all->rows + 1; }
 
-/* Splits one group, rows[0 … size), by a column; returns how many groups that makes. */
+/* Splits one group, rows[0 … size), by a column; returns the number of resulting groups. */
 static int64_t split(const Subsets *all, const uint32_t *rows, int64_t size, int32_t column, uint32_t *out,
                      uint32_t *starts, uint32_t base)
 {
@@ -44,7 +44,7 @@ static int64_t split(const Subsets *all, const uint32_t *rows, int64_t size, int
     return found + alone;
 }
 
-/* Adds up whom the rows of a group belong to, everybody once. */
+/* Sums the persons to whom the rows of a group belong, each holder once. */
 static uint32_t persons_in(Subsets *all, const uint32_t *rows, int64_t size)
 {
     if (size == 1) return all->weights[all->holders[rows[0]]];
@@ -56,14 +56,14 @@ static uint32_t persons_in(Subsets *all, const uint32_t *rows, int64_t size)
         all->counted[holder] = group;
         persons += all->weights[holder];
     }
-    if (group == UINT32_MAX) { /* numbers for groups start again */
+    if (group == UINT32_MAX) { /* restart the numbering of groups */
         memset(all->counted, 0, (size_t)all->rows * sizeof *all->counted);
         all->groups_so_far = 0;
     }
     return persons;
 }
 
-/* Splits all groups of one depth by a column into those of the next; writes how many persons are in each row's group. */
+/* Splits all groups of one depth by a column; writes the number of persons in the new group of each row. */
 static int64_t refine(Subsets *all, int32_t depth, int64_t groups, int32_t column, uint32_t subset)
 {
     const uint32_t *rows = order_at(all, depth), *starts = starts_at(all, depth);
@@ -97,9 +97,9 @@ static void descend(Subsets *all, int32_t depth, int64_t groups, int32_t begin, 
     }
 }
 
-/* counts[A][i] = persons with a row that agrees with row i in all columns of A, for every subset A whose first column is
- * in [begin, end). `levels` has room for 2·(columns + 1)·(rows + 1) numbers; `tally` and `counted` hold zeros, `counted`
- * for as many holders as there are rows, at least. */
+/* counts[A][i] = persons with a row that agrees with row i in all columns of A, for every subset A whose first column
+ * is in [begin, end). `levels` holds 2·(columns + 1)·(rows + 1) integers; `tally` and `counted` are zeroed, and
+ * `counted` has at least as many entries as there are rows. */
 API void shoal_subset_counts(const uint32_t *codes, const uint32_t *apart, const uint32_t *holders,
                              const uint32_t *weights, int64_t rows, int32_t columns, int32_t begin, int32_t end,
                              uint32_t *counts, uint32_t *levels, uint32_t *tally, uint32_t *seen, uint32_t *counted)
@@ -112,8 +112,8 @@ API void shoal_subset_counts(const uint32_t *codes, const uint32_t *apart, const
     descend(&all, 0, 1, begin, end, 0);
 }
 
-/* Of the subsets A in a list, finds for some rows the one with the largest same/peers: counts[A | sensitive] by counts[A].
- * The first of several in the list stays. */
+/* Finds, per chosen row, the listed subset A with the largest counts[A | sensitive] / counts[A]; the first of
+ * several. */
 API void shoal_subset_largest(const uint32_t *counts, int64_t rows, const uint32_t *chosen, int64_t number,
                               const uint32_t *subsets, int64_t listed, uint32_t sensitive, uint32_t *best)
 {
@@ -141,13 +141,13 @@ API void shoal_subset_largest(const uint32_t *counts, int64_t rows, const uint32
     }
 }
 
-/* Rows are looked at in blocks of SPAN words, a bit for each. */
+/* Rows are processed in blocks of SPAN words, one bit per row. */
 enum { SPAN = 8, BLOCK_ROWS = 64 * SPAN, PLANES = 33 };
 
 /* Packs eight bytes, each 0 or 1, into eight bits. */
 static inline uint64_t pack_bits(const uint8_t *bytes) { return (load8(bytes) * 0x0102040810204080u) >> 56; }
 
-/* The rows in which a subset breaches: (peers - same) / peers is at most p = above / below. */
+/* Determines the rows in which a subset breaches: (peers - same) / peers is at most p = above / below. */
 static void breaching(const uint32_t *all, const uint32_t *with, int64_t length, uint32_t above, uint32_t below,
                       uint64_t *words)
 {
@@ -164,7 +164,7 @@ static void breaching(const uint32_t *all, const uint32_t *with, int64_t length,
     }
 }
 
-/* Adds one to the counters whose bits are set. Plane n holds the n-th binary digit of all counters. */
+/* Increments the counters whose bits are set. Plane n contains the n-th binary digit of all counters. */
 static inline void count_up(uint64_t planes[PLANES][SPAN], int word, uint64_t bits)
 {
     for (int plane = 0; bits; plane++) {
@@ -183,10 +183,10 @@ static void read_counters(uint64_t planes[PLANES][SPAN], int64_t length, uint32_
     }
 }
 
-/* For the rows in [begin, end) and every subset A of `known` with at most `most` columns: does knowing A breach?
- * `breached` gets the number of such subsets, `minimal` of those of which no proper subset does. `smallest`, which holds
- * NONE, gets the size of the smallest. `inside` has room for SPAN·2^columns numbers. The empty subset is looked at only if
- * `empty`. */
+/* Determines, for the rows in [begin, end) and every subset A of `known` with at most `most` columns, whether knowledge
+ * of A breaches. `breached` receives the number of such subsets, `minimal` the number of those without a breaching
+ * proper subset. `smallest`, initially NONE, receives the size of the smallest. `inside` holds SPAN·2^columns integers.
+ * The empty subset is included only if `empty`. */
 API void shoal_subset_breaches(const uint32_t *counts, int64_t rows, int64_t begin, int64_t end, uint32_t sensitive,
                                uint32_t known, int32_t most, int32_t empty, uint32_t above, uint32_t below,
                                uint64_t *inside, uint32_t *breached, uint32_t *minimal, uint8_t *smallest)
@@ -224,9 +224,9 @@ API void shoal_subset_breaches(const uint32_t *counts, int64_t rows, int64_t beg
 
 enum { PAIRS = 2048 };
 
-/* counts[A][i] = persons whose row agrees with row i in all columns of A, for the rows in [begin, end). A row j agrees in
- * a column if its code is one of the `spans` + 1 codes from `lows` on, which row i has there. Both are [columns][rows];
- * `sums` has room for 2^columns numbers. */
+/* counts[A][i] = persons whose row agrees with row i in all columns of A, for the rows in [begin, end). Row j agrees
+ * with row i in a column if its code is one of the `spans` + 1 codes from `lows` on, both given for row i. Both are
+ * [columns][rows]; `sums` holds 2^columns integers. */
 API void shoal_pair_counts(const uint32_t *codes, const uint32_t *lows, const uint32_t *spans, const uint32_t *weights,
                            int64_t rows, int32_t columns, int64_t begin, int64_t end, uint32_t *sums, uint32_t *counts)
 {
@@ -244,7 +244,7 @@ API void shoal_pair_counts(const uint32_t *codes, const uint32_t *lows, const ui
             }
             for (int64_t j = 0; j < size; j++) sums[masks[j]] += weights[from + j];
         }
-        for (int64_t bit = 1; bit < subsets; bit <<= 1) /* who agrees in more agrees in less */
+        for (int64_t bit = 1; bit < subsets; bit <<= 1) /* rows that agree in a superset agree in the subset */
             for (int64_t subset = 0; subset < subsets; subset++)
                 if (!(subset & bit)) sums[subset] += sums[subset | bit];
         for (int64_t subset = 0; subset < subsets; subset++) counts[subset * rows + i] = sums[subset];

@@ -3,8 +3,8 @@
 /* ---- decimals ----------------------------------------------------------------------------------------- */
 
 enum { PLACES = 19 };
-static const int64_t DIGITS_LIMIT = 10000000000000000; /* another digit makes 17 */
-static const uint64_t SURE_DIGITS = 1000000000000000; /* fifteen digits always survive in a double */
+static const int64_t DIGITS_LIMIT = 10000000000000000; /* one more digit makes 17 */
+static const uint64_t SURE_DIGITS = 1000000000000000; /* fifteen digits are always preserved in a double */
 static const uint64_t EXACT_INTEGERS = (uint64_t)1 << 53;
 
 static inline int bits(uint64_t number) { return number ? 64 - __builtin_clzll(number) : 0; }
@@ -17,13 +17,13 @@ static inline double power_of_two(int exponent)
     return power;
 }
 
-/* Returns the double nearest to digits / ten, where ten is a power of ten; ties to even. `held` tells whether the double,
- * rounded to as many decimal places, is the decimal again. */
+/* Returns the double nearest to digits / ten, where ten is a power of ten; ties to even. `held`: whether the double,
+ * rounded to the same number of decimal places, equals the decimal. */
 static double nearest(uint64_t digits, uint64_t ten, uint8_t *held)
 {
     *held = ten == 1 ? digits <= EXACT_INTEGERS : digits == 0;
     if (digits == 0) return 0;
-    if (digits < SURE_DIGITS && ten < EXACT_INTEGERS) { /* both are doubles: one division rounds once, and nothing is lost */
+    if (digits < SURE_DIGITS && ten < EXACT_INTEGERS) { /* both are exact doubles: one division, one rounding */
         *held = 1;
         return (double)digits / (double)ten;
     }
@@ -44,8 +44,8 @@ static double nearest(uint64_t digits, uint64_t ten, uint8_t *held)
     return (double)mantissa * power_of_two(-scale);
 }
 
-/* Reads texts such as -12.50 as doubles. Returns how many texts were read: it stops at the first that is written in
- * another way (a leading zero, an exponent), has more than 17 digits that count or more than 19 decimal places. */
+/* Parses texts such as -12.50 as doubles. Returns the number of texts parsed: it stops at the first with a different
+ * notation (a leading zero, an exponent), more than 17 significant digits, or more than 19 decimal places. */
 API int64_t shoal_decimals(const uint8_t *text, const int64_t *ends, int64_t count, const uint64_t *tens,
                            double *doubles, uint8_t *held)
 {
@@ -73,12 +73,12 @@ API int64_t shoal_decimals(const uint8_t *text, const int64_t *ends, int64_t cou
 
 /* ---- quoting in text tables --------------------------------------------------------------------------- */
 
-enum { START, BARE, QUOTED, CLOSED, BROKEN };                 /* where in a field a byte is */
-enum { SEEN_BARE = 1, SEEN_QUOTED = 2, SEEN_FORCED = 4 };     /* what a column has shown; forced: quotes were needed */
+enum { START, BARE, QUOTED, CLOSED, BROKEN };                 /* position of a byte within a field */
+enum { SEEN_BARE = 1, SEEN_QUOTED = 2, SEEN_FORCED = 4 };     /* kinds of fields in a column; forced: quotes required */
 enum { MODE, COLUMN, ROW, OPENED, FORCED };                   /* the scan's state between blocks */
 
-/* Follows quotes through a block. seen[0 … columns) is about the first row, seen[columns … 2·columns) about the others.
- * Ends in mode BROKEN, with the row, if text follows a closing quote. */
+/* Scans the quotes of a block. seen[0 … columns) refers to the first row, seen[columns … 2·columns) to the others. Ends
+ * in mode BROKEN, with the row, if text follows a closing quote. */
 API void shoal_scan_quotes(const uint8_t *bytes, int64_t length, uint8_t separator, int64_t *state, uint8_t *seen,
                            int64_t columns)
 {

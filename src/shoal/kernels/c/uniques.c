@@ -1,17 +1,18 @@
 #include "core.h"
 
-/* ---- who stands alone, whatever columns are known ---------------------------------------------------------- */
+/* ---- unique persons, for any known columns ----------------------------------------------------------------- */
 
-/* Rows that agree in the columns so far are a group; the last of each is marked. One more column splits groups. Whoever
- * is alone in a group stays so, whatever else is known, and is left out from then on: most groups are soon gone. */
+/* Rows that agree in the columns so far form a group; the last row of each is marked. Another column splits groups. A
+ * holder that is unique in a group remains unique with any further columns known, and is removed: most groups soon
+ * disappear. */
 typedef struct {
     const uint32_t *const *codes; /* [columns][rows] */
-    const uint32_t *holders;      /* whom a row belongs to */
-    const uint8_t *single;        /* whether a holder is one person, and not several who have the same rows */
-    uint8_t *alone;               /* whether a holder has a row that is alone; all 0 */
-    uint32_t *undo;               /* room for each holder: who was found alone, to be taken back */
-    uint32_t *tally, *places;     /* as many zeros as a column has codes; the same, of anything */
-    int64_t rows, found;          /* found: how many holders are alone */
+    const uint32_t *holders;      /* the holder of each row */
+    const uint8_t *single;        /* whether a holder is a single person, and not several with the same rows */
+    uint8_t *alone;               /* whether a holder has a unique row; all 0 */
+    uint32_t *undo;               /* room for each holder: the holders found unique, to be reverted */
+    uint32_t *tally, *places;     /* one zero per code of a column; as many integers of any value */
+    int64_t rows, found;          /* found: the number of unique holders */
     int32_t columns;
     int32_t split;                /* whether holders can have several rows */
 } Table;
@@ -20,7 +21,7 @@ typedef struct {
 
 static inline uint32_t row_of(uint32_t marked) { return marked & ~LAST; }
 
-/* Notes that a holder is alone. */
+/* Records that a holder is unique. */
 static void note(Table *table, uint32_t holder)
 {
     if (!table->single[holder] || table->alone[holder]) return;
@@ -33,7 +34,7 @@ static void take_back(Table *table, int64_t found)
     while (table->found > found) table->alone[table->undo[--table->found]] = 0;
 }
 
-/* Whether all rows belong to one holder. */
+/* Returns whether all rows belong to one holder. */
 static int is_one(const Table *table, const uint32_t *rows, int64_t count)
 {
     if (!table->split) return count == 1;
@@ -42,7 +43,7 @@ static int is_one(const Table *table, const uint32_t *rows, int64_t count)
     return 1;
 }
 
-/* Splits one group by a column; writes the groups of several, and returns how many rows they have. */
+/* Splits one group by a column; writes the groups of several rows, and returns their total number of rows. */
 static int64_t split_group(Table *table, const uint32_t *restrict in, int64_t count, const uint32_t *restrict codes,
                            uint32_t *restrict out)
 {
@@ -55,7 +56,7 @@ static int64_t split_group(Table *table, const uint32_t *restrict in, int64_t co
             note(table, table->holders[row]);
             continue;
         }
-        if (size & LAST) { /* a row of it came before */
+        if (size & LAST) { /* an earlier row has this code */
             out[places[code]++] = row;
             continue;
         }
@@ -68,7 +69,7 @@ static int64_t split_group(Table *table, const uint32_t *restrict in, int64_t co
     return made;
 }
 
-/* Marks where groups end, all rows of which stand together and share a code; leaves out those that belong to one holder. */
+/* Marks the ends of groups, whose rows are adjacent and share a code; removes groups that belong to one holder. */
 static int64_t settle(Table *table, uint32_t *rows, int64_t count, const uint32_t *codes)
 {
     int64_t made = 0;
@@ -85,7 +86,7 @@ static int64_t settle(Table *table, uint32_t *rows, int64_t count, const uint32_
     return made;
 }
 
-/* Splits all groups by a column. Returns how many rows are in groups of several then. */
+/* Splits all groups by a column. Returns the number of rows in groups of several holders. */
 static int64_t refine(Table *table, const uint32_t *in, int64_t count, int32_t column, uint32_t *out)
 {
     const uint32_t *codes = table->codes[column];
@@ -99,7 +100,7 @@ static int64_t refine(Table *table, const uint32_t *in, int64_t count, int32_t c
     return made;
 }
 
-/* One group of all rows, unless all belong to one holder. */
+/* Creates one group of all rows, unless all belong to one holder. */
 static int64_t begin(Table *table, uint32_t *rows)
 {
     take_back(table, 0);
@@ -125,7 +126,7 @@ static void descend(Table *table, const uint32_t *rows, int64_t count, uint64_t 
     }
 }
 
-/* Counts who is alone for every subset of the columns, written as bits. `room`: for the rows once for each column, and
+/* Counts the unique holders for every subset of the columns, as a bit mask. `room`: for the rows, once per column and
  * once more. */
 API void shoal_uniques(Table *table, uint32_t *room, int64_t *counts)
 {
@@ -134,8 +135,8 @@ API void shoal_uniques(Table *table, uint32_t *room, int64_t *counts)
     descend(table, room, left, 0, 0, room + left, counts);
 }
 
-/* The same for the subsets that columns make in some order, one more each time: counts[i] with the first i of them.
- * `room`: for the rows twice. */
+/* Counts the unique holders for columns in a given order: counts[i] with the first i of them known. `room`: for the
+ * rows, twice. */
 API void shoal_uniques_in_order(Table *table, const int32_t *order, int32_t number, uint32_t *room, int64_t *counts)
 {
     uint32_t *here = room, *there = room + table->rows;

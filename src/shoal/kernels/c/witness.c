@@ -1,25 +1,26 @@
 #include "scan.h"
 
-/* ---- witnesses: rows that few others are like, and the schemes that they rule out ------------------------- */
+/* ---- witnesses: rows in small classes, and the schemes that they rule out --------------------------------- */
 
-/* Two rows are alike in all schemes that are no finer than the one at which they meet: the lowest level of each column
- * on which both have the same node. So one pass over the rows tells how many persons are like a row in every scheme. */
+/* Two rows belong to the same class in all schemes at or above the one at which they meet, given by the lowest level of
+ * each column on which both have the same node. One pass over the rows therefore gives the class size of a row in every
+ * scheme. */
 typedef struct {
-    const int64_t *levels;    /* [columns]: how many there are; schemes are numbered by their levels in mixed radix */
-    const uint32_t *order;    /* [schemes]: from coarse to fine, and */
-    const int64_t *ends;      /* where those of one height end */
+    const int64_t *levels;    /* [columns]: the number of levels; schemes are numbered by their levels in mixed radix */
+    const uint32_t *order;    /* [schemes]: from the most generalised to the most specific, and */
+    const int64_t *ends;      /* the end of each height */
     const double *prices;     /* [schemes] */
-    uint8_t *known;           /* [schemes]: what is known of them */
-    uint32_t *persons;        /* [schemes + 1]: room for those who are like a row, one part of the columns after the other */
-    uint8_t *company;         /* [schemes]: how many they are, or 255 if there are more */
-    int64_t schemes, looked_at; /* how many there are, and of how many the classes were counted */
-    int64_t begin, height;    /* where the schemes begin that are looked at, and the place of their end */
-    uint32_t least;           /* persons that every class must have: 255 or fewer */
+    uint8_t *known;           /* [schemes]: the state of each */
+    uint32_t *persons;        /* [schemes + 1]: room for the persons in the class of a row, part by part */
+    uint8_t *company;         /* [schemes]: the class size of the row, at most 255 */
+    int64_t schemes, looked_at; /* the number of schemes, and of those whose classes were counted */
+    int64_t begin, height;    /* the first scheme of the current height, and the place of its end */
+    uint32_t least;           /* the minimum class size, at most 255 */
 } Search;
 
 enum { OPEN, HOLDS, FAILS, UNKNOWN };
 
-/* Columns whose levels together make up a number of 8 bits, of which processors add sixteen at a time. */
+/* Columns whose levels combine to an 8-bit number, sixteen of which a processor adds at a time. */
 typedef struct {
     int32_t begin, end;
     uint32_t schemes;
@@ -33,14 +34,14 @@ static Part part_of(const Table *table, const Search *search, int32_t begin)
     return part;
 }
 
-/* Some rows, side by side, and the witness that they are compared with. */
+/* A block of consecutive rows, and the witness with which they are compared. */
 typedef struct {
     const Table *table;
     const Search *search;
     int64_t witness, begin, size;
 } Compared;
 
-/* Adds `worth` for each row whose code is not that of the witness. */
+/* Adds `worth` for each row whose code differs from that of the witness. */
 static void add_differing(const Compared *rows, int64_t at, uint8_t worth, uint8_t *restrict sums)
 {
     const uint8_t *restrict narrow = rows->table->codes[at];
@@ -56,8 +57,8 @@ static void add_differing(const Compared *rows, int64_t at, uint8_t worth, uint8
     }
 }
 
-/* Numbers the levels of a part at which rows meet the witness; `apart`: in how many columns they never do. Returns whether
- * there may be such columns. */
+/* Numbers the levels of a part at which rows meet the witness. `apart`: the number of columns in which they never do.
+ * Returns whether there may be such columns. */
 static int meet(const Compared *rows, const Part *part, uint8_t *restrict sums, uint8_t *restrict apart)
 {
     const Table *table = rows->table;
@@ -73,17 +74,17 @@ static int meet(const Compared *rows, const Part *part, uint8_t *restrict sums, 
     return is_apart;
 }
 
-/* The part that comes after; after the last one, the first. */
+/* Returns the part that follows; after the last one, the first. */
 static Part next_part(const Compared *rows, Part part)
 {
     return part_of(rows->table, rows->search, part.end < rows->table->columns ? part.end : 0);
 }
 
-/* Numbers the schemes at which rows meet the witness, the first part last: so its levels lie side by side. Rows that never
- * do get a number that no scheme has. */
+/* Numbers the schemes at which rows meet the witness, with the first part least significant, so that its levels are
+ * contiguous. Rows that never meet the witness receive a number that no scheme has. */
 static void number_schemes(const Compared *rows, uint16_t *restrict schemes)
 {
-    uint8_t sums[BLOCK], apart[BLOCK] = {0}; /* there are no more than 64 columns */
+    uint8_t sums[BLOCK], apart[BLOCK] = {0}; /* cannot overflow: at most 64 columns */
     Part part = next_part(rows, part_of(rows->table, rows->search, 0));
     int is_apart = meet(rows, &part, sums, apart);
     for (int64_t i = 0; i < rows->size; i++) schemes[i] = sums[i];
@@ -104,8 +105,8 @@ static inline uint8_t added_few(uint8_t a, uint8_t b)
     return sum < a ? UINT8_MAX : sum;
 }
 
-/* Adds the persons of every scheme to all that are coarser in one of the columns; `inner`: schemes that differ only in
- * what comes after these. */
+/* Adds the persons of every scheme to all schemes above it in one of the columns. `inner`: the number of schemes that
+ * differ only in the columns after these. */
 #define ACCUMULATE(NAME, NUMBER, ADDED)                                                                       \
     static void NAME(NUMBER *restrict persons, const Search *search, int32_t from, int32_t to, int64_t inner) \
     {                                                                                                         \
@@ -129,7 +130,7 @@ static void transpose(const uint32_t *restrict in, int64_t rows, int64_t columns
         }
 }
 
-/* Counts who is like the witness in every scheme. */
+/* Computes the class size of the witness in every scheme. */
 static void count_company(const Table *table, const Search *search, int64_t witness)
 {
     uint16_t schemes[BLOCK];
@@ -147,10 +148,10 @@ static void count_company(const Table *table, const Search *search, int64_t witn
     accumulate_few(search->company, search, 0, first.end, rest);
 }
 
-/* Returns the persons of the smallest class of a scheme. */
+/* Returns the size of the smallest class of a scheme. */
 static uint32_t smallest_of(const Table *table, uint64_t combinations)
 {
-    uint32_t less = UINT32_MAX; /* by one: so a slot without persons counts as the largest */
+    uint32_t less = UINT32_MAX; /* minus one, so that an empty slot counts as the largest */
     if (is_dense(table, combinations))
         for (uint64_t slot = 0; slot < combinations; slot++) less = table->slots[slot] - 1 < less ? table->slots[slot] - 1 : less;
     else
@@ -158,7 +159,7 @@ static uint32_t smallest_of(const Table *table, uint64_t combinations)
     return less + 1;
 }
 
-/* Returns a row of the smallest class of a scheme, if it is too small; else −1. */
+/* Returns a row of the smallest class of a scheme, if the class is too small; otherwise −1. */
 static int64_t witness_of(const Table *table, const Search *search, const uint8_t *levels, const Radix *radix)
 {
     const uint64_t combinations = (uint64_t)radix->first * radix->second;
@@ -173,7 +174,8 @@ static int64_t witness_of(const Table *table, const Search *search, const uint8_
     return found;
 }
 
-/* Makes a scheme coarser, the column with most nodes first, until there is a slot for each combination. */
+/* Generalises a scheme, the column with the most nodes first, until there is a slot for each combination. Returns
+ * whether it did, or −1 if that is impossible. */
 static int climb(const Table *table, const Search *search, uint8_t *levels, Radix *radix)
 {
     int is_coarser = 0;
@@ -188,8 +190,8 @@ static int climb(const Table *table, const Search *search, uint8_t *levels, Radi
     return is_coarser;
 }
 
-/* Returns the coarsest scheme, the cheapest of several, of which nothing is known and that costs no more than `ceiling`;
- * −1 if there is none. What is known remains so, and a ceiling never rises: heights that are done are not looked at again. */
+/* Returns the open scheme of the greatest height, the cheapest of several, whose cost is at most `ceiling`; −1 if there
+ * is none. States are final and the ceiling never rises, so completed heights are not visited again. */
 static int64_t next_of(Search *search, double ceiling)
 {
     for (; search->begin < search->schemes; search->begin = search->ends[search->height++]) {
@@ -210,7 +212,7 @@ static void rule_out(const Search *search)
     uint8_t *restrict known = search->known;
     const int64_t schemes = search->schemes;
     for (int64_t i = 0; i < schemes; i++) {
-        const uint8_t before = known[i]; /* read in any case: so there is no branch */
+        const uint8_t before = known[i]; /* read unconditionally, to avoid a branch */
         known[i] = company[i] < least ? FAILS : before;
     }
 }
@@ -221,7 +223,7 @@ static void levels_of(const Table *table, const Search *search, int64_t scheme, 
         levels[column] = (uint8_t)(scheme % search->levels[column]);
 }
 
-/* Looks at a scheme. One that fails has a row with too little company, and this one rules out many others. */
+/* Evaluates a scheme. A scheme that fails has a row whose class is too small, and that row rules out many others. */
 static int judge(const Table *table, Search *search, int64_t scheme)
 {
     uint8_t levels[256];
@@ -237,8 +239,8 @@ static int judge(const Table *table, Search *search, int64_t scheme)
     return FAILS;
 }
 
-/* Looks at schemes that cost no more than `ceiling`, the coarsest first, as long as they fail, and at no more than
- * `most`. Returns the one that does not, of which now is known that it holds, or that it cannot be told here; −1: none. */
+/* Evaluates schemes whose cost is at most `ceiling`, the most generalised first, as long as they fail, at most `most`
+ * schemes. Returns the first that does not fail, which holds or cannot be decided here; −1 if there is none. */
 API int64_t shoal_witness(const Table *table, Search *search, double ceiling, int64_t most)
 {
     for (; most > 0; most--) {

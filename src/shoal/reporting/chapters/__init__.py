@@ -1,1 +1,1 @@
-"""The chapters of a report; each is a file here, and says where it stands."""
+"""Chapters of a report, one module per chapter. Each declares its position."""

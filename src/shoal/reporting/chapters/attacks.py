@@ -1,4 +1,4 @@
-"""Chapter on attacks: what an adversary achieves against the release."""
+"""Chapter on attacks against the release."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,12 +14,12 @@ from shoal.reporting.document import Beside, Block, Facts, Figure, Listing, Sect
 from shoal.reporting.findings import Findings, PublicFindings
 from shoal.sheet import Sheet
 
-MOST = 8  # curves that are drawn
+MOST = 8  # maximum number of curves drawn
 
 
 @chapter("attacks", place=80)
 def attacks(findings: PublicFindings, audience: Audience) -> Section:
-    """Tell what came of the attacks, each with its baseline and its interval."""
+    """Report the results of the attacks, each with its baseline and its interval."""
     if findings.attacks is None or not findings.attacks.results:
         own = "No attack was run. Privacy models do not measure what an adversary achieves."
         asked = findings.policy.publish is not None and findings.policy.publish.attacks
@@ -32,7 +32,7 @@ def attacks(findings: PublicFindings, audience: Audience) -> Section:
         Tone.LEAD,
     )
     meanings = _meanings(findings.attacks)
-    if not isinstance(findings, Findings):  # charts and curves would show rates too finely
+    if not isinstance(findings, Findings):  # charts and curves would show rates too precisely
         parts = [
             answers(findings.attacks),
             _published(findings.attacks, audience),
@@ -47,7 +47,7 @@ def attacks(findings: PublicFindings, audience: Audience) -> Section:
 
 
 def _results(attacked: Attacked) -> Sheet:
-    """Give the results of all attacks, for the owner."""
+    """Return the results of all attacks, for the owner."""
     controlled = any(result.control is not None for result in attacked.results)
     rows = []
     for result in attacked.results:
@@ -69,7 +69,7 @@ def _results(attacked: Attacked) -> Sheet:
 
 
 def _published(attacked: Attacked, audience: Audience) -> Sheet:
-    """Give rounded results without the number of targets, which discloses how many persons are suppressed."""
+    """Return rounded results without the number of targets, which would disclose the number of suppressed persons."""
     rows = []
     for result in attacked.results:
         if _is_small(result, audience):
@@ -101,7 +101,7 @@ def _sure(result: Result) -> str:
 
 
 def _is_small(result: Result, audience: Audience) -> bool:
-    """Return whether too few persons were attacked, hit or missed to publish a share."""
+    """Return whether the targets, the hits or the misses are too few persons for a share to be published."""
     hits = round(result.success.value * result.targets)
     return any(audience.hides(number) for number in (result.targets, hits, result.targets - hits))
 
@@ -121,7 +121,7 @@ def _curves(attacked: Attacked) -> Iterator[Figure]:
 
 
 def _omitted(attacked: Attacked) -> Iterator[Block]:
-    """List the attacks that were not run, and why."""
+    """List the attacks that were not run, with the reasons."""
     asked = {result.attack for result in attacked.results} | set(attacked.left_out)
     others = [name for name in ATTACKS if ATTACKS[name].default and name not in asked]
     if others:

@@ -1,4 +1,4 @@
-"""A chapter of a report: what is found out about a release, told to an audience."""
+"""Registry of the chapters of a report. A chapter presents findings about a release to an audience."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +14,10 @@ Writer: TypeAlias = Callable[[PublicFindings, Audience], Section]
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """What writes it, and its place: ISO/IEC 27559 begins with the context, and ends with governance."""
+    """A chapter: its writer and its position.
+
+    The order follows ISO/IEC 27559, which begins with the context and ends with governance.
+    """
 
     place: int
     write: Writer
@@ -24,7 +27,7 @@ CHAPTERS: Registry[Chapter] = Registry("chapter", "shoal.reporting.chapters")
 
 
 def chapter(name: str, place: int) -> Callable[[Writer], Writer]:
-    """Return a decorator that makes a function a chapter of every report."""
+    """Return a decorator that registers a function as a chapter of every report."""
 
     def add(write: Writer) -> Writer:
         CHAPTERS.register(name)(Chapter(place, write))
@@ -34,7 +37,7 @@ def chapter(name: str, place: int) -> Callable[[Writer], Writer]:
 
 
 def in_order() -> list[Chapter]:
-    """Return all chapters as they are read.
+    """Return all chapters in reading order.
 
     >>> [each.write.__name__ for each in in_order()][:3]
     ['summary', 'context', 'data']

@@ -1,4 +1,4 @@
-"""Chapter on the choice of the release: the search, and the alternatives."""
+"""Chapter on the choice of the release: the search and its alternatives."""
 
 from shoal.charts.frontier import frontier
 from shoal.charts.lattice import lattice
@@ -12,7 +12,7 @@ from shoal.words import share, short
 
 @chapter("choice", place=50)
 def choice(findings: PublicFindings, audience: Audience) -> Section:
-    """Tell how the release was searched for, and what other levels of protection would cost."""
+    """Describe the search for the release and the cost of other levels of protection."""
     if not isinstance(findings, Findings):
         return Section.of("Choice of the release", "choice", [_lead(findings), _classes(findings)])
     blocks: list[Block | None] = [_lead(findings), _search(findings, audience)]
@@ -64,7 +64,7 @@ def _classes(findings: PublicFindings) -> Facts:
 
 
 def _outliers(findings: Findings, audience: Audience) -> list[tuple[str, str]]:
-    """Say how many were moved or invented."""
+    """Return the number of records moved or added by the treatment of outliers."""
     numbers = {} if findings.release is None else findings.release.part.transformation.outliers
     return [
         ("Outliers", f"{audience.count(int(numbers[name]))} {text}")

@@ -1,4 +1,4 @@
-"""The codebook: the variables of the release, as its users find them."""
+"""Codebook: the variables of the release, for its users."""
 
 from collections.abc import Iterator
 
@@ -17,13 +17,13 @@ from shoal.table.kind import Kind
 from shoal.table.scale import scale
 from shoal.words import counted, short
 
-MOST = 24  # values of a column that are listed
-FEW = 60  # numbers that are listed one by one; more are described
+MOST = 24  # maximum number of values listed per column
+FEW = 60  # maximum number of distinct numbers listed; more are summarised
 
 
 @chapter("codebook", place=110)
 def codebook(findings: PublicFindings, audience: Audience) -> Section:
-    """Describe each variable of the release: its values, how frequent they are, and how it was made."""
+    """Describe each variable of the release: its values, their frequency and the technique applied."""
     note = f" Values that fewer than {audience.least:,} persons have are not named." if audience.external else ""
     lead = Text(f"The variables of the released table. * means that a value is not shown.{note}", Tone.LEAD)
     if audience.external and not findings.countable:
@@ -64,7 +64,7 @@ def _values(findings: PublicFindings, audience: Audience) -> Iterator[Sheet]:
 
 
 def _listed(column: Column, counts: ValueCounts, audience: Audience) -> Sheet:
-    """List the values that enough persons have, and put the others together."""
+    """List the values that enough persons have, and combine the others."""
     records, hidden = counts.records, audience.hidden(counts.persons)
     size, labels = max(int(records.sum()), 1), _labels(column)
     order = np.argsort(-records, kind="stable").tolist()
@@ -88,7 +88,10 @@ def _labels(column: Column) -> list[str]:
 
 
 def _described(findings: PublicFindings, name: str, audience: Audience) -> Sheet:
-    """Describe numbers; the smallest, the largest and the quartiles are somebody's, and are for the owner only."""
+    """Summarise a numeric variable.
+
+    The minimum, the maximum and the quartiles are values of individuals and are shown to the owner only.
+    """
     column, counts = findings.seen[name], findings.counts[name]
     places, records = scale(column), counts.records
     if places is None:
@@ -110,7 +113,7 @@ def _described(findings: PublicFindings, name: str, audience: Audience) -> Sheet
 
 
 def _hides(findings: PublicFindings, audience: Audience, holders: int) -> bool:
-    """Return whether so many persons, or the others, are too few to be described."""
+    """Return whether the persons with a value, or those without one, are too few to be described."""
     if not audience.external:
         return False
     return not findings.countable or audience.hides(holders) or audience.hides(findings.after.persons - holders)
@@ -119,7 +122,10 @@ def _hides(findings: PublicFindings, audience: Audience, holders: int) -> bool:
 def _quartiles(
     column: Column, places: Floats, records: NDArray[np.intp], known: NDArray[np.bool_]
 ) -> list[tuple[str, str]]:
-    """Return the quartiles of the released values: between two numbers interpolated, of dates the earlier one."""
+    """Return the minimum, quartiles and maximum of the released values.
+
+    Numbers are interpolated; of two dates the earlier one is taken.
+    """
     codes = np.flatnonzero(known)
     codes = codes[np.argsort(places[codes], kind="stable")]
     sums, labels = np.cumsum(records[codes]), _labels(column)

@@ -16,8 +16,8 @@ _ALWAYS = (
 
 @chapter("conclusion", place=100)
 def conclusion(findings: PublicFindings, audience: Audience) -> Section:
-    """Say what follows from the numbers, and what does not follow from them."""
-    del audience  # the same for everybody
+    """State the verdict, and list the points that cannot be computed and need manual confirmation."""
+    del audience  # identical for all audiences
     points = [f"{item} ({preset})" for preset, item in findings.policy.checklist]
     ask = Text("The following cannot be computed and must be confirmed manually:", Tone.PLAIN)
     lines = ("Name and function", "Place and date", "Signature")

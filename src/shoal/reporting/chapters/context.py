@@ -11,8 +11,8 @@ from shoal.words import odds, short
 
 @chapter("context", place=20)
 def context(findings: PublicFindings, audience: Audience) -> Section:
-    """Tell of recipient, adversaries and assumptions."""
-    del audience  # nothing in it is counted
+    """Describe the recipient, the adversaries and the assumptions."""
+    del audience  # contains no counts
     lead = Text(
         "Re-identification risk depends on the recipient and on the background knowledge of an adversary. The "
         "following is assumed.",

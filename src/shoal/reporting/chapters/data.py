@@ -1,4 +1,4 @@
-"""What the data are."""
+"""Chapter on the data and the roles of their variables."""
 
 from collections.abc import Iterator
 
@@ -12,8 +12,8 @@ from shoal.table.role import Role
 
 @chapter("data", place=30)
 def data(findings: PublicFindings, audience: Audience) -> Section:
-    """Tell how large the data are, and what each column is to somebody who looks for a person."""
-    del audience  # sizes of the released table are no secret
+    """Describe the size of the data and the role of each column."""
+    del audience  # the size of the released table is public
     lead = Text("Every column has a role. Columns without one are not released.", Tone.LEAD)
     return Section.of("The data and their variables", "data", [lead, Facts(tuple(_size(findings))), _roles(findings)])
 

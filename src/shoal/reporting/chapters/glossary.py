@@ -1,4 +1,4 @@
-"""The words of the report."""
+"""Glossary of the report."""
 
 import tomllib
 from importlib.resources import files
@@ -11,7 +11,7 @@ from shoal.reporting.findings import PublicFindings
 
 @chapter("glossary", place=140)
 def glossary(findings: PublicFindings, audience: Audience) -> Section:
-    """Explain the words."""
-    del findings, audience  # always the same
+    """Define the terms used in the report."""
+    del findings, audience  # identical in all reports
     words = tomllib.loads(files("shoal.reporting").joinpath("texts/glossary.toml").read_text(encoding="utf-8"))
     return Section("Glossary", "glossary", (Facts(tuple(words.items())),))

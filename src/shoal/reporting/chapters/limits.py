@@ -11,7 +11,7 @@ from shoal.reporting.findings import Findings, PublicFindings
 
 @chapter("limits", place=90)
 def limits(findings: PublicFindings, audience: Audience) -> Section:
-    """Say what nobody should conclude from the numbers."""
+    """List the limitations of the figures."""
     del audience  # notes on the original are in the owner's findings only
     lead = Text("The figures of this report rest on assumptions and do not cover the following.", Tone.LEAD)
     return Section.of("Limitations", "limits", [lead, Listing(tuple(_points(findings)))])

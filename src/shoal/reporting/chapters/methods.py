@@ -1,4 +1,4 @@
-"""How things were measured, and where it is published."""
+"""Chapter on methods and their sources."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -36,8 +36,8 @@ _HEADINGS = (
 
 @chapter("methods", place=120)
 def methods(findings: PublicFindings, audience: Audience) -> Section:
-    """Explain every measure that occurs in the report, in the words of its definition."""
-    del audience  # nothing in it is about the data
+    """Explain every measure used in the report by its definition."""
+    del audience  # contains no figures about the data
     guide = Sheet("Contents required by regulations and standards", ("by", "what", "chapter"), _HEADINGS, words=3)
     models, limited = _asked(findings, Guarantee.VERIFIED), _asked(findings, Guarantee.MEASURED)
     tried = set() if findings.attacks is None else {result.attack for result in findings.attacks.results}
@@ -56,7 +56,7 @@ def methods(findings: PublicFindings, audience: Audience) -> Section:
 
 
 def _asked(findings: PublicFindings, guarantee: Guarantee) -> set[str]:
-    """Return the names of what is required, by how it is known to be met."""
+    """Return the names of the requirements with the given kind of evidence."""
     required = [requirement for requirement in findings.requirements if requirement.guarantee is guarantee]
     return {requirement.title.partition(" of ")[0] for requirement in required}
 
@@ -75,7 +75,7 @@ def _presets(findings: PublicFindings) -> Iterator[tuple[str, str]]:
 
 
 def explained(thing: object) -> str:
-    """Return what the documentation of a model, measure or attack says, without its examples.
+    """Return the documentation of a model, measure or attack, without its examples.
 
     >>> from shoal.models.k_anonymity import KAnonymity
     >>> explained(KAnonymity).partition(".")[0]

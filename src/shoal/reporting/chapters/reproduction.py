@@ -1,4 +1,4 @@
-"""What it takes to make the release again."""
+"""Chapter on the reproduction of the release."""
 
 import platform
 from importlib.metadata import version
@@ -19,7 +19,7 @@ _SEARCH = ("recoding", "suppression", "quality", "target", "balance", "outliers"
 
 @chapter("reproduction", place=130)
 def reproduction(findings: PublicFindings, audience: Audience) -> Section:
-    """Give the policy and the manifest."""
+    """Document the policy, the manifest and the software versions."""
     del audience  # the owner's manifest is in the owner's findings only
     facts = [
         ("shoal", version("shoal")),
@@ -49,7 +49,7 @@ def _internal(release: Release | None) -> dict[str, Any] | None:
 
 
 def _told(findings: PublicFindings) -> dict[str, Any]:
-    """Return the policy without values, keys and files."""
+    """Return the policy without data values, keys and file names."""
     document = findings.policy.document()
     columns = {}
     for name, column in document.get("columns", {}).items():
@@ -70,7 +70,7 @@ def _told(findings: PublicFindings) -> dict[str, Any]:
 
 
 def _plain(asked: dict[str, Any]) -> dict[str, Any]:
-    """Return a requirement with its numbers: texts and lists may name values."""
+    """Return a requirement with its numeric parameters only, because texts and lists may contain data values."""
     return {
         name: value
         for name, value in asked.items()

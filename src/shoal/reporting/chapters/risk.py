@@ -17,7 +17,7 @@ from shoal.words import odds
 
 @chapter("risk", place=60)
 def risk(findings: PublicFindings, audience: Audience) -> Section:
-    """Tell the risk requirement by requirement, and identity and attribute risk apart."""
+    """Report the risk by requirement, with separate sections on identity disclosure and attribute disclosure."""
     lead = Text(
         "Identity disclosure: a record is attributed to an individual. Attribute disclosure: an attribute is inferred, "
         "with or without identity disclosure. A release can be protected against one and not against the other.",
@@ -77,7 +77,7 @@ def _identity(findings: Findings) -> Section:
 
 
 def _public_identity(findings: PublicFindings, audience: Audience) -> Iterator[Section]:
-    """Give the risks of the released table, where its persons can be counted."""
+    """Yield the risks of the released table, if its persons can be counted."""
     if not findings.countable:
         verified = "; the requirements above were verified when it was made" if findings.ours else ""
         note = f"{findings.uncountable} Class sizes in individuals cannot be counted in it{verified}."
@@ -97,7 +97,10 @@ def _public_identity(findings: PublicFindings, audience: Audience) -> Iterator[S
 
 
 def _contributions(findings: Findings) -> Sheet | None:
-    """Tell which column of the original gives most persons away: how many would stand alone without it."""
+    """Return the contribution of each quasi-identifier to uniqueness in the original.
+
+    It is shown as the number of unique persons if the column is removed, or generalised by one level.
+    """
     contributions = findings.before.contributions
     if len(contributions) < 2:
         return None
@@ -117,7 +120,7 @@ def _contributions(findings: Findings) -> Sheet | None:
 
 
 def highest(risk: Risk, findings: PublicFindings) -> str:
-    """Write the highest risk; above the threshold only that it is above."""
+    """Format the highest risk; a risk above the threshold is shown only as above it."""
     limit = float(findings.threshold)
     return f"above {odds(limit)}" if risk.maximum > limit else odds(risk.maximum)
 
@@ -151,7 +154,7 @@ def _attributes(findings: PublicFindings, audience: Audience) -> Iterator[Sectio
 
 
 def _both(findings: Findings, audience: Audience) -> Iterator[tuple[str, ...]]:
-    """Tell of each sensitive column how often a guess is right, before and after."""
+    """Yield the probability of a correct inference per sensitive column, in the original and in the release."""
     before = {attribute.column: attribute for attribute in findings.before.attributes}
     for two in findings.after.attributes:
         was = before.get(two.column)

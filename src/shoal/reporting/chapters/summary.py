@@ -1,4 +1,4 @@
-"""The first page: the verdict and the main figures."""
+"""Summary of the report: the verdict and the main figures."""
 
 from collections.abc import Iterator
 
@@ -16,13 +16,13 @@ from shoal.words import counted, odds, share, short
 
 @chapter("summary", place=10)
 def summary(findings: PublicFindings, audience: Audience) -> Section:
-    """Give the verdict and the main figures."""
+    """Present the verdict and the main figures."""
     figures = _numbers(findings, audience) if isinstance(findings, Findings) else _public_numbers(findings, audience)
     return Section.of("Summary", "summary", [verdict(findings), figures, answers(findings.attacks)])
 
 
 def verdict(findings: PublicFindings) -> Text:
-    """Say whether all that is required holds."""
+    """State whether the release meets all requirements."""
     asked = len(findings.requirements)
     failing = sum(
         requirement.after is not None and not requirement.after.satisfied for requirement in findings.requirements
@@ -80,7 +80,7 @@ def _rows(findings: Findings, audience: Audience) -> Iterator[tuple[str, ...]]:
 
 
 def _public_numbers(findings: PublicFindings, audience: Audience) -> Sheet:
-    """Give the figures that a recipient can recompute, and those that the owner publishes."""
+    """Return the figures that a recipient can recompute, and those that the owner publishes."""
     rows = [("Records", f"{findings.released.records:,}")]
     if findings.policy.search.sample is not None and findings.ours:
         rows.append(("Sampling fraction", f"{share(findings.policy.search.sample)} of the {findings.who}"))
@@ -105,7 +105,7 @@ def _public_numbers(findings: PublicFindings, audience: Audience) -> Sheet:
 
 
 def _chosen(findings: PublicFindings) -> Iterator[tuple[str, str]]:
-    """Write the published figures about the original, with their precision."""
+    """Yield the published figures about the original, with their precision."""
     if "suppressed" in findings.chosen:
         figure = findings.chosen["suppressed"]
         yield f"Suppressed {findings.who} (rounded to multiples of {figure['rounded_to']})", f"{figure['value']:,}"

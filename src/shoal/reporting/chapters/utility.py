@@ -17,12 +17,12 @@ from shoal.reporting.findings import Findings, PublicFindings
 from shoal.sheet import Sheet
 from shoal.words import first_sentence, listed, short
 
-MOST = 16  # columns that are drawn before and after
+MOST = 16  # maximum number of columns drawn before and after
 
 
 @chapter("utility", place=70)
 def utility(findings: PublicFindings, audience: Audience) -> Section:
-    """Tell what was lost by many measures, and whether analyses come to the same."""
+    """Report the information loss by several measures, and the agreement of analyses."""
     del audience  # the owner's figures are in the owner's findings only
     lead = Text(
         "No single measure describes the utility of a table. Cost: 0 = no loss, 1 = total loss in that respect.",
@@ -36,7 +36,7 @@ def utility(findings: PublicFindings, audience: Audience) -> Section:
 
 
 def _visible(findings: PublicFindings) -> Iterator[Block]:
-    """Give the measures that a recipient can recompute from the released cells and the hierarchies."""
+    """Yield the measures that a recipient can recompute from the released cells and the hierarchies."""
     loss, rows = findings.visible, [("equivalence classes", f"{findings.after.classes:,}")]
     if loss.total is not None:
         rows.insert(0, ("information loss of the released cells (0 to 1)", f"{loss.total:.2f}"))
@@ -67,7 +67,7 @@ def _measures(findings: Findings) -> Iterator[Block]:
 
 
 def _distributions(findings: Findings) -> Iterator[Block]:
-    """Draw columns before and after, with the frequencies of the original."""
+    """Draw columns before and after anonymisation, with the frequencies of the original."""
     recoding = findings.comparison.recoding
     if recoding.matched and findings.quality.get("correlations") is not None and findings.quality["correlations"].total:
         yield Figure(correlations(recoding))

@@ -15,14 +15,14 @@ from shoal.sheet import Sheet
 from shoal.table.role import Role
 from shoal.techniques.technique import Gives, Truth
 
-MOST = 12  # hierarchies that are drawn
+MOST = 12  # maximum number of hierarchies drawn
 _UNCHANGED = "released unchanged"
 _REFINED = "local generalisation (each record as little as required)"
 
 
 @chapter("variables", place=40)
 def variables(findings: PublicFindings, audience: Audience) -> Section:
-    """Tell for each variable what became of it."""
+    """Describe the transformation of each variable."""
     blocks: list[Block | None] = [Text(_lead(findings), Tone.LEAD), _done(findings)]
     if isinstance(findings, Findings):
         blocks += [_cells(findings, audience), _levels(findings), *_ladders(findings)]
@@ -42,7 +42,7 @@ def _lead(findings: PublicFindings) -> str:
 
 
 def truthfulness(findings: PublicFindings) -> str:
-    """Return what is known about the truthfulness of a release that ``anonymize`` made."""
+    """Return a statement on the truthfulness of a release made by ``anonymize``; empty for other releases."""
     if isinstance(findings, Findings) and findings.release is not None:
         return known_truth(findings.policy, findings.release.part.transformation)
     return truth(findings.policy) if findings.ours else ""
@@ -58,7 +58,7 @@ def _done(findings: PublicFindings) -> Sheet:
 
 
 def technique(findings: PublicFindings, name: str) -> str:
-    """Name the technique that was applied to a column."""
+    """Return the name of the technique applied to a column."""
     pseudonyms = findings.policy.pseudonyms
     if name not in findings.released:
         return "removed"
@@ -76,13 +76,13 @@ def technique(findings: PublicFindings, name: str) -> str:
 
 
 def _as_compared(findings: Findings, name: str) -> str:
-    """Tell from the cells whether a column was generalised."""
+    """Infer from the cells whether a column was generalised."""
     fates = findings.comparison.columns.get(name)
     return "generalisation" if fates is not None and fates.coarser else _UNCHANGED
 
 
 def _elsewhere(findings: PublicFindings, name: str) -> str:
-    """Tell from both tables whether a column was changed; a recipient has only one of them."""
+    """Infer from both tables whether a column was changed. A recipient has only one of the tables."""
     if not isinstance(findings, Findings):
         return "not known"
     fates = findings.comparison.columns.get(name)
@@ -91,7 +91,7 @@ def _elsewhere(findings: PublicFindings, name: str) -> str:
 
 
 def _generalised(findings: PublicFindings, name: str) -> str:
-    """Name the technique that was applied to a quasi-identifier; levels are for the owner."""
+    """Return the name of the technique applied to a quasi-identifier. Levels are shown to the owner only."""
     column, search = findings.policy.columns[name], findings.policy.search
     if column.show != "label":
         return f"microaggregation: a class shows the {column.show} of its members"
@@ -107,7 +107,7 @@ def _generalised(findings: PublicFindings, name: str) -> str:
 
 
 def _on_level(release: Release | None, name: str) -> str:
-    """Name the level of a column in a scheme, if there is one."""
+    """Describe the level of a column in the scheme of the release; empty if there is no scheme."""
     if release is None or name not in release.scheme:
         return ""
     level, top = release.scheme[name], release.part.transformation.heights[name]
@@ -116,7 +116,7 @@ def _on_level(release: Release | None, name: str) -> str:
 
 
 def _as_seen(findings: PublicFindings, name: str) -> str:
-    """Tell whether all released cells of a column are values, as far as its labels show."""
+    """Describe a column as unchanged if no released cell has any information loss, as far as its labels show."""
     return "released unchanged" if findings.visible.columns[name] == 0 else ""
 
 
@@ -125,7 +125,7 @@ def _why(role: Role | None) -> str:
 
 
 def _visible(findings: PublicFindings) -> Sheet | None:
-    """Give the share of suppressed cells and the loss of each quasi-identifier, as a recipient computes them."""
+    """Return the share of suppressed cells and the loss of each quasi-identifier, as a recipient computes them."""
     table = findings.seen
     if not table.quasi or not table.records:
         return None
@@ -142,7 +142,7 @@ def _visible(findings: PublicFindings) -> Sheet | None:
 
 
 def _cells(findings: Findings, audience: Audience) -> Sheet | None:
-    """Tell of each column how many released cells are as they were, coarser, suppressed or untrue."""
+    """Return the shares of unchanged, generalised, suppressed and changed cells per column."""
     gone = findings.comparison.suppressed
     rows = []
     for name, fates in findings.comparison.columns.items():
@@ -157,13 +157,13 @@ def _cells(findings: Findings, audience: Audience) -> Sheet | None:
 
 
 def _shares(counts: list[int], whole: int, audience: Audience) -> list[str]:
-    """Write shares, but for those that are not told."""
+    """Format shares, except those that must not be disclosed."""
     hidden = audience.hidden(counts)
     return ["not published" if hide else f"{number / whole:.1%}" for number, hide in zip(counts, hidden, strict=True)]
 
 
 def _levels(findings: Findings) -> Sheet | None:
-    """Tell how many records are on each level of each ladder, where that differs."""
+    """Return the number of records per level of each hierarchy, for releases without a common scheme."""
     if findings.release is None or findings.release.scheme or not findings.release.levels:
         return None
     levels = findings.release.levels
@@ -177,7 +177,7 @@ def _levels(findings: Findings) -> Sheet | None:
 
 
 def _ladders(findings: Findings) -> Iterator[Figure]:
-    """Draw the hierarchies that were used, with the frequencies of the original."""
+    """Draw the hierarchies used, with the frequencies of the original."""
     if findings.release is None:
         return
     ladders = findings.policy.hierarchies(findings.original)

@@ -1,4 +1,4 @@
-"""The pages of the workbench, a file for each step or part of one."""
+"""Pages of the workbench, one module per step or part of a step."""
 
 from shoal.web.pages import assess, attack, compare, hierarchies, identify, lattice, load, protect, release
 

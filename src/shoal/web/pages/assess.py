@@ -1,4 +1,4 @@
-"""Assess: how safe everybody is, as the table stands."""
+"""Assess: re-identification risk of the original table."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,8 +26,8 @@ from shoal.web.project import Basis, Moment
 from shoal.web.spots import Marks, Spot, Spotted
 from shoal.words import odds
 
-MOST = 50  # the largest k that sliders offer
-BANDS = 60  # places in the heatmap that can be pressed
+MOST = 50  # largest k offered by the sliders
+BANDS = 60  # clickable bands of the heatmap
 
 
 def _show(visit: Visit) -> Response:
@@ -41,7 +41,7 @@ def _show(visit: Visit) -> Response:
 
 
 def assessing(now: Moment) -> Job:
-    """Assess the table as it is, or return what has come of it."""
+    """Assess the current table, or return the existing job."""
 
     def work(now: Moment, hook: Hook) -> Assessment:
         return assess(now.table(hook), now.policy, threshold=threshold(now.policy), progress=hook)
@@ -140,7 +140,7 @@ def _contributions(assessment: Assessment, who: str) -> Sheet:
 
 
 def _threshold(visit: Visit) -> Response:
-    """Show what a threshold means: who is above it, and how many would have to be left out if nothing else is done."""
+    """Show the effect of a threshold: the individuals above it, who would be suppressed without generalisation."""
     assessment: Assessment | None = visit.now.result("assess", Basis.REQUIRED)
     if assessment is None:
         raise PolicyError("not-assessed", "The table has not been assessed yet.", remedy="Reload the page.")
@@ -159,26 +159,32 @@ def _threshold(visit: Visit) -> Response:
 
 
 def below(assessment: Assessment, k: int) -> int:
-    """Return how many persons look like fewer than k, themselves included."""
+    """Return the number of persons in equivalence classes smaller than k."""
     return sum(persons for size, persons in assessment.sizes.items() if size < k)
 
 
 def largest(assessment: Assessment, persons: int, most: int = MOST) -> int:
-    """Return the largest k for which at most so many persons would have to be left out."""
+    """Return the largest k that requires the suppression of at most the given number of persons.
+
+    Values from 2 to ``most`` are considered; 2 is returned if none qualifies.
+    """
     fitting = [k for k in range(2, most + 1) if below(assessment, k) <= persons]
     return max(fitting, default=2)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Looked:
-    """Everybody; ``order``: a record of each, as they stand in the picture from left to right."""
+    """Result of the evaluation of all combinations of known attributes.
+
+    ``order``: a record of each person, in the order of the heatmap from left to right.
+    """
 
     people: People
     order: NDArray[np.intp]
 
 
 def _look(visit: Visit) -> Response:
-    """Look at every combination of facts, in the background."""
+    """Evaluate all combinations of known attributes in the background."""
 
     def work(now: Moment, hook: Hook) -> Looked:
         people = peers(now.table(hook), now.policy, progress=hook)
@@ -189,7 +195,7 @@ def _look(visit: Visit) -> Response:
 
 
 def _map(looked: Looked) -> Iterator[Block | Spotted]:
-    """Draw everybody; where the picture is pressed, the person who stands there is shown."""
+    """Draw the heatmap of all individuals. A click on a band shows an individual of that band."""
 
     def places(marks: Marks) -> list[Spot]:
         bands = marks.images()[0].sliced(BANDS)
@@ -208,7 +214,7 @@ def _map(looked: Looked) -> Iterator[Block | Spotted]:
 
 
 def _person(visit: Visit) -> Response:
-    """Show which facts give one person away: names of columns, and no values."""
+    """Show the attributes that disclose one individual, by column name and without values."""
     looked: Looked | None = visit.now.result("peers", Basis.REQUIRED)
     if looked is None:
         raise ModelError(

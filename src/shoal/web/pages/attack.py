@@ -1,4 +1,4 @@
-"""Attack: what an adversary achieves against the release."""
+"""Attack: empirical attacks on the release."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -21,12 +21,12 @@ from shoal.web.pages.load import taken
 from shoal.web.project import Moment
 from shoal.words import first_sentence
 
-_OTHERS = ("external", "outsiders", "second")  # tables that attacks may be given
+_OTHERS = ("external", "outsiders", "second")  # optional tables for attacks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tested:
-    """What came of attacks, what else was found out about the release, and which files were given."""
+    """Results of the attacks, other findings about the release, and the names of the uploaded files by parameter."""
 
     attacked: Attacked
     findings: Findings
@@ -41,7 +41,7 @@ def _show(visit: Visit) -> Response:
 
 
 def _begin(visit: Visit) -> Response:
-    """Attack the release in the background, in the ways that were chosen."""
+    """Run the selected attacks on the release in the background."""
     release, now = released(visit), visit.now
     if release is None:
         raise AttackError("no-release", "There is no release yet.", remedy="Search for a release first.")

@@ -1,4 +1,4 @@
-"""Compare: what a release cost, and what it has kept. It shows chapters of the report, as they will be in it."""
+"""Compare: information loss and utility of the release, shown as chapters of the report."""
 
 from collections.abc import Iterator
 
@@ -25,7 +25,7 @@ OWNER = Audience(external=False, least=1)
 
 
 def released(visit: Visit) -> Release | None:
-    """Return the release that was made by the policy as it is, if there is one."""
+    """Return the release made with the current policy, if there is one."""
     release: Release | None = visit.now.result("anonymize")
     return release
 
@@ -53,13 +53,13 @@ def _told(findings: Findings) -> Iterator[Block]:
 
 
 def _targets(release: Release) -> list[str]:
-    """Return the columns that could be predicted: released as they are, and not always the same."""
+    """Return the columns that can be predicted: not quasi-identifiers, and with more than one value."""
     table, quasi = release.table, set(release.given.quasi)
     return [name for name in table.names if name not in quasi and len(table[name].values) > 1]
 
 
 def _learn(visit: Visit) -> Response:
-    """Predict a column from the release and from the original."""
+    """Predict a column from the release and from the original, and compare the results."""
     findings: Findings | None = visit.now.result("findings")
     target = visit.text("target")
     if findings is None or findings.release is None or target not in _targets(findings.release):
@@ -79,7 +79,7 @@ def _predicted(learned: Learned) -> Iterator[Sheet]:
 
 
 def _again(visit: Visit) -> Response:
-    """Go back to a policy that was tried."""
+    """Restore the policy of an earlier release."""
     name = visit.text("tried")
     earlier = next((tried for tried in remembered(visit.now) if tried.name == name), None)
     if earlier is None:

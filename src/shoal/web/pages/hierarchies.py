@@ -1,4 +1,4 @@
-"""How each column may become coarser: hierarchies, with the number of values on each level; weights and levels."""
+"""Generalisation of the columns: hierarchies with the number of values per level, weights and permitted levels."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +24,11 @@ from shoal.words import first_sentence
 
 @dataclass(frozen=True, slots=True)
 class LadderPreview:
-    """``counts``: how many values there are on each level that says something; ``error``: why there is no ladder."""
+    """Preview of a hierarchy.
+
+    ``counts``: the number of values per level, without the top level, which suppresses the value.
+    ``error``: the reason why the hierarchy cannot be applied.
+    """
 
     kind: str
     counts: tuple[int, ...] = ()
@@ -32,7 +36,7 @@ class LadderPreview:
 
 
 def _ladders(visit: Visit) -> Response:
-    """Show all ladders, and how much each column counts."""
+    """Show the hierarchies of all quasi-identifiers, with weights and permitted levels."""
     job = _climbing(visit)
     policy = visit.now.policy
     search = policy.search
@@ -40,7 +44,7 @@ def _ladders(visit: Visit) -> Response:
 
 
 def _climbing(visit: Visit) -> Job:
-    """Count the values on each level, and wait a moment for it."""
+    """Count the values per level, and wait briefly for the result."""
     job = visit.now.begin("ladders", _climbed, basis=Basis.REQUIRED)
     job.wait(PATIENCE)
     return job
@@ -67,14 +71,14 @@ def _spec(column_policy: ColumnPolicy) -> Spec:
 
 
 def _weigh(visit: Visit) -> Response:
-    """Set how much each column counts, and between which levels it may be."""
+    """Set the weights and the permitted levels of the columns."""
     chosen = weights_and_levels(visit)
     visit.project.edit(lambda policy: {"search": {**policy.get("search", {}), **chosen}})
     return visit.back("protect")
 
 
 def weights_and_levels(visit: Visit) -> dict[str, dict[str, Any]]:
-    """Return what was filled in about columns; of a column that is not in the form, what was said before."""
+    """Return the weights and levels entered in the form. Columns absent from the form keep their settings."""
     ladders: Mapping[str, LadderPreview] = visit.now.result("ladders", Basis.REQUIRED) or {}
     before = visit.now.policy.search
     weights, levels = dict(before.weights), {name: list(levels_of) for name, levels_of in before.levels.items()}
@@ -112,14 +116,14 @@ def _level(visit: Visit, name: str, usual: int, top: int) -> int:
 
 
 def _edit(visit: Visit) -> Response:
-    """Show the hierarchy of a column as it is, with a form for it."""
+    """Show the current hierarchy of a column, with a form to change it."""
     name = visit.text("column")
     spec = _spec(_column(visit, name))
     return _editor(visit, name, spec.kind, _held(visit, name, spec.kind), spec)
 
 
 def _other_kind(visit: Visit) -> Response:
-    """Show the form for another kind of hierarchy."""
+    """Show the form of another hierarchy kind."""
     name, kind = visit.text("column"), visit.text("kind")
     return _editor(visit, name, kind, _held(visit, name, kind))
 
@@ -131,13 +135,13 @@ def _editor(visit: Visit, name: str, kind: str, values: Mapping[str, Any], spec:
 
 
 def _try(visit: Visit) -> Response:
-    """Show what a hierarchy would be like, beside the form that is being filled in."""
+    """Preview a hierarchy while its form is being filled in."""
     name, kind = visit.text("column"), visit.text("kind")
     return visit.part("preview", **_preview(visit, name, kind, _said(visit, name, kind)))
 
 
 def _preview(visit: Visit, name: str, kind: str, values: Mapping[str, Any], spec: Spec | None = None) -> dict[str, Any]:
-    """Draw the ladder with the number of values on each level, or tell why there is none."""
+    """Draw a hierarchy with the number of values per level, or return the error that prevents it."""
     if _climbing(visit).state is State.RUNNING:
         raise PolicyError("still-counting", "The values are still being counted.", remedy="Try again in a moment.")
     try:
@@ -164,7 +168,7 @@ def _column(visit: Visit, name: str) -> ColumnPolicy:
 
 
 def _held(visit: Visit, name: str, kind: str) -> dict[str, Any]:
-    """Return what the policy says of a hierarchy, if it is of this kind."""
+    """Return the settings of the hierarchy in the policy; empty if it is of another kind."""
     hierarchy = _column(visit, name).hierarchy
     if hierarchy is None or hierarchy.kind != kind:
         return {}
@@ -173,7 +177,10 @@ def _held(visit: Visit, name: str, kind: str) -> dict[str, Any]:
 
 
 def _said(visit: Visit, name: str, kind: str) -> dict[str, Any]:
-    """Return a hierarchy as it was filled in; parts that a form cannot show are kept, unless others exclude them."""
+    """Return the settings of a hierarchy as entered in the form.
+
+    Settings that the form cannot show are kept, unless the entered settings exclude them.
+    """
     values = _held(visit, name, kind)
     asked = fields(KINDS[kind], values)
     entered = filled_in(asked, visit.form)

@@ -1,4 +1,4 @@
-"""Identify: what each column is to somebody who looks for a person."""
+"""Identify: roles of the columns."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ from shoal.web.page import Visit, route
 from shoal.web.project import Basis
 
 _SINGLE = tuple(str(role) for role in Role if role.single)
-_COARSER = {"quasi", "sensitive"}  # roles that a hierarchy means something for
+_COARSER = {"quasi", "sensitive"}  # roles for which a hierarchy is meaningful
 
 
 def _show(visit: Visit) -> Response:
@@ -28,7 +28,7 @@ def _show(visit: Visit) -> Response:
 
 
 def _told(identification: Identification) -> Iterator[Block]:
-    """Tell what else was found: keys, links and HIPAA's list."""
+    """Present the other findings: identifying sets of columns, dependent columns and HIPAA Safe Harbor identifiers."""
     if identification.keys:
         rows = tuple((", ".join(key.columns), f"{key.share:.1%}") for key in identification.keys)
         lead = Text("An adversary who knows these attributes can re-identify nearly every individual.", Tone.LEAD)
@@ -47,7 +47,7 @@ def _told(identification: Identification) -> Iterator[Block]:
 
 
 def chosen(visit: Visit) -> dict[str, str]:
-    """Return the role that the policy gives each column."""
+    """Return the role of each column in the policy."""
     policy = visit.now.policy
     roles = {name: str(column.role) for name, column in policy.columns.items()}
     named = {getattr(policy.data, role): role for role in _SINGLE if getattr(policy.data, role)}
@@ -55,17 +55,20 @@ def chosen(visit: Visit) -> dict[str, str]:
 
 
 def _fits(identification: Identification, chosen: Mapping[str, str]) -> bool:
-    """Tell whether roles are of these columns: otherwise all are proposed anew."""
+    """Return whether the chosen roles refer to the columns of this table; otherwise all roles are proposed again."""
     return bool(chosen) and set(chosen) <= set(identification.columns)
 
 
 def _digest(identification: Identification) -> str:
-    """Return what the columns are called, in short: a form about others is refused."""
+    """Return a hash of the column names, to refuse forms about other columns."""
     return hashlib.sha256("\0".join(identification.columns).encode()).hexdigest()[:16]
 
 
 def _decide(visit: Visit) -> Response:
-    """Give every column the role that was chosen; columns are told by their place, for names may hold anything."""
+    """Assign the chosen role to each column.
+
+    The form refers to columns by position, because their names may contain any character.
+    """
     identification: Identification | None = visit.now.result("identify", Basis.FILE)
     if identification is None or visit.text("columns") != _digest(identification):
         raise PolicyError(
@@ -84,7 +87,11 @@ def _decide(visit: Visit) -> Response:
 
 
 def _check(visit: Visit, identification: Identification, roles: Mapping[str, str]) -> None:
-    """Refuse to release what names persons, unless somebody has said that it does not; and a table without secrets."""
+    """Refuse roles without a quasi-identifier, and the release of direct identifiers.
+
+    A column that was recognised as a direct identifier may be released if the form declares that it identifies no
+    individual.
+    """
     if "quasi" not in roles.values():
         raise PolicyError(
             "no-quasi-identifier",
@@ -102,7 +109,7 @@ def _check(visit: Visit, identification: Identification, roles: Mapping[str, str
 
 
 def _names(identification: Identification, name: str, role: str) -> bool:
-    """Tell whether a column that names persons would be released as it is."""
+    """Return whether a column recognised as a direct identifier would be released unchanged."""
     return identification.columns[name].role is Role.DIRECT and role in {"sensitive", "insensitive"}
 
 
@@ -112,13 +119,13 @@ def _decided(
     chosen: Mapping[str, str],
     single: Mapping[str, list[str]],
 ) -> dict[str, Any]:
-    """Return what is different in a policy, if columns have these roles."""
+    """Return the parts of a policy that change when the columns get these roles."""
     data = {name: value for name, value in policy.get("data", {}).items() if name not in _SINGLE}
     data |= {role: names[0] for role, names in single.items() if names}
     roles = {name: role for name, role in chosen.items() if role and role not in _SINGLE}
     known = {**identification.policy().document().get("columns", {}), **policy.get("columns", {})}
     columns = {name: _kept(name, roles, known.get(name, {})) for name in roles}
-    for name, column in columns.items():  # it was ticked: see _check
+    for name, column in columns.items():  # the box was ticked: see _check
         if _names(identification, name, column["role"]):
             column["names_nobody"] = True
     quasi = {name for name, role in roles.items() if role == "quasi"}
@@ -126,7 +133,7 @@ def _decided(
 
 
 def _kept(name: str, roles: Mapping[str, str], before: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is said of a column: its role, and what was said or proposed before, as far as that still holds."""
+    """Return the settings of a column: its new role and the earlier or proposed settings that remain valid."""
     role, gone = roles[name], {"role"}
     if not (role == roles.get(before.get("linked", "")) == "quasi"):
         gone |= {"linked"}
@@ -138,7 +145,7 @@ def _kept(name: str, roles: Mapping[str, str], before: Mapping[str, Any]) -> dic
 
 
 def _about(search: Mapping[str, Any], quasi: set[str]) -> dict[str, Any]:
-    """Return the settings of the search, without those of columns that are no quasi-identifiers any more."""
+    """Return the search settings without those of columns that are no longer quasi-identifiers."""
     of_columns = {"weights", "levels"}
     kept = {name: value for name, value in search.items() if name not in of_columns}
     some = {

@@ -1,4 +1,4 @@
-"""The lattice of schemes, and what every k costs: both can be pressed."""
+"""The lattice of generalisation schemes and the frontier of k and cost, both with clickable points."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -20,11 +20,11 @@ from shoal.web.project import Basis, Moment
 from shoal.web.spots import Marks, Spot, Spotted
 from shoal.words import share, short
 
-_MANY = 1_000_000_000  # persons
+_MANY = 1_000_000_000  # upper bound of k
 
 
 def begin(now: Moment, name: str) -> Job:
-    """Begin to look at all schemes, or at what every k costs."""
+    """Start the evaluation of all schemes (``schemes``) or of the cost of each k (``frontier``)."""
     if name == "frontier":
         return now.begin(
             name,
@@ -37,7 +37,7 @@ def begin(now: Moment, name: str) -> Job:
 
 
 def exploring(now: Moment) -> dict[str, Job | None]:
-    """Return what has come of both."""
+    """Return both jobs by name, None for a job that was not started."""
     return {"frontier": now.job("frontier", Basis.FRONTIER), "schemes": now.job("schemes")}
 
 
@@ -48,7 +48,7 @@ def _costs(frontier: Frontier) -> Iterator[Block | Spotted]:
 
 
 def _points(marks: Marks, points: list[FrontierPoint]) -> list[Spot]:
-    """Return the points; where several have the same place, the one that leaves out fewest lies on top."""
+    """Return the clickable points. Where several coincide, the one with the lowest suppression limit lies on top."""
     pairs = sorted(zip(marks.points(), points, strict=True), key=lambda pair: -pair[1].limit)
     return [
         Spot(
@@ -75,7 +75,7 @@ def _drawn(schemes: Schemes) -> Iterator[Block | Spotted]:
 
 
 def _choose(visit: Visit) -> Response:
-    """Require a k; of a point of the frontier also the limit."""
+    """Require a value of k and, for a point of the frontier, its suppression limit."""
     k, limit = visit.number("k", 1, _MANY), visit.text("limit")
     try:
         more = {"suppression": float(limit)} if limit else {}
@@ -96,7 +96,7 @@ def _choose(visit: Visit) -> Response:
 
 
 def _scheme(visit: Visit) -> Response:
-    """Show one scheme, and those one step away from it."""
+    """Show a scheme and its neighbours in the lattice."""
     schemes = _all_schemes(visit)
     place = _place(visit, schemes)
     return visit.part(
@@ -118,7 +118,7 @@ def _all_schemes(visit: Visit) -> Schemes:
 
 
 def _place(visit: Visit, schemes: Schemes) -> int:
-    """Return the scheme that was asked for: the best, or the lowest, if nothing was said."""
+    """Return the requested scheme; by default the best one, or the lowest if there is no best."""
     place = visit.number("place", 0, len(schemes) - 1)
     return place if place is not None else schemes.best or 0
 
@@ -133,7 +133,7 @@ def _told(schemes: Schemes, place: int) -> dict[str, Any]:
 
 
 def _beside(schemes: Schemes, place: int) -> Iterator[dict[str, Any]]:
-    """Return the schemes one step finer and one step coarser."""
+    """Yield the neighbouring schemes: one level lower or higher in one column."""
     near = np.flatnonzero(np.abs(schemes.levels - schemes.levels[place]).sum(axis=1) == 1)
     for other in near.tolist():
         column = int(np.flatnonzero(schemes.levels[other] != schemes.levels[place])[0])
@@ -147,7 +147,7 @@ def _beside(schemes: Schemes, place: int) -> Iterator[dict[str, Any]]:
 
 
 def _fix(visit: Visit) -> Response:
-    """Search on the levels of one scheme only."""
+    """Restrict the search to the levels of one scheme."""
     schemes = _all_schemes(visit)
     fixed = {name: [level, level] for name, level in schemes.scheme(_place(visit, schemes)).items()}
     by_scheme = giving(Gives.SCHEME)[0].called()
@@ -156,7 +156,7 @@ def _fix(visit: Visit) -> Response:
 
 
 def _free(visit: Visit) -> Response:
-    """Search on all levels again."""
+    """Allow all levels in the search again."""
     visit.project.edit(
         lambda policy: {"search": {name: value for name, value in policy.get("search", {}).items() if name != "levels"}}
     )
@@ -164,7 +164,7 @@ def _free(visit: Visit) -> Response:
 
 
 def _explored(visit: Visit) -> Response:
-    """Show what was explored."""
+    """Show the results of the explorations."""
     done = {name: job for name, job in exploring(visit.now).items() if job is not None and job.blocks}
     return visit.part("explored", done=done)
 

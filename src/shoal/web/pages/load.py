@@ -1,4 +1,4 @@
-"""Load: which data these are."""
+"""Load: import of the data."""
 
 import gzip
 import zipfile
@@ -23,8 +23,8 @@ from shoal.web.page import Visit, route
 from shoal.web.project import Basis, Moment
 
 SHOWN = 10
-_HIDDEN = ("engine", "columns", "table")  # not in the form: pages count in memory, one whole file
-_UNPACKED, _RATIO = 2_000_000_000, 200  # bytes that a packed file may unpack to, and how many for each of its own
+_HIDDEN = ("engine", "columns", "table")  # not in the form: the workbench reads one whole file into memory
+_UNPACKED, _RATIO = 2_000_000_000, 200  # maximum uncompressed size in bytes, and maximum expansion ratio
 
 
 def _show(visit: Visit) -> Response:
@@ -57,7 +57,7 @@ def _suffixes() -> list[str]:
 
 
 def _upload(visit: Visit) -> Response:
-    """Take a file, and work on it from now on."""
+    """Store an uploaded file and switch the project to it."""
     path = taken(visit, "file")
     if path is None:
         raise ReadError("no-file", "No file is selected.")
@@ -66,7 +66,7 @@ def _upload(visit: Visit) -> Response:
 
 
 def taken(visit: Visit, field: str) -> Path | None:
-    """Take a file that was sent, if one was; it is kept in the project."""
+    """Store an uploaded file in the project and return its path; None if no file was sent."""
     upload = next(iter(visit.form.get(field, [])), None)
     if not isinstance(upload, UploadFile) or not upload.filename:
         return None
@@ -81,7 +81,7 @@ def taken(visit: Visit, field: str) -> Path | None:
 
 
 def _check_packed(path: Path) -> None:
-    """Refuse a packed file that is far larger unpacked than any table of its size would be."""
+    """Refuse a compressed file that expands beyond the size plausible for a table."""
     most = min(_UNPACKED, _RATIO * max(path.stat().st_size, 1))
     try:
         with path.open("rb") as file:
@@ -100,7 +100,7 @@ def _check_packed(path: Path) -> None:
 
 
 def _unpacked(path: Path, most: int) -> int:
-    """Count what a file unpacks to, but not beyond what it may."""
+    """Count the uncompressed bytes of a file, stopping once the limit is exceeded."""
     size = 0
     with gzip.open(path) as file:
         while size <= most and (part := file.read(1 << 20)):
@@ -109,7 +109,7 @@ def _unpacked(path: Path, most: int) -> int:
 
 
 def _read_again(visit: Visit) -> Response:
-    """Read the file in another way."""
+    """Import the file again with other settings."""
     if visit.now.source is None:
         raise ReadError("no-data", "No data are loaded.", remedy="Load a file first.")
     entered = filled_in(_options(visit), visit.form)
@@ -119,7 +119,7 @@ def _read_again(visit: Visit) -> Response:
 
 
 def _rows(visit: Visit) -> Response:
-    """Show the first rows, for who has asked to see values."""
+    """Show the first rows. Values are shown on request only."""
     if visit.now.result("read", Basis.FILE) is None:
         raise ReadError("not-read", "The file has not been read yet.", remedy="Reload the page.")
     table = visit.now.raw(silent)

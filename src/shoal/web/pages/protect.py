@@ -1,4 +1,4 @@
-"""Protect: what is required, and the search for the best release."""
+"""Protect: privacy requirements, and the search for the best release."""
 
 import hashlib
 import json
@@ -33,7 +33,7 @@ from shoal.web.project import Basis, Moment
 from shoal.web.tried import Tried, remember
 from shoal.words import first_sentence, share, short
 
-_SETTINGS = ("suppression", "recoding", "quality", "outliers")  # what most want to set; the others are folded away
+_SETTINGS = ("suppression", "recoding", "quality", "outliers")  # common settings; the others are collapsed
 _OF_COLUMNS = ("weights", "levels")
 WORK = ("anonymize", "frontier", "schemes")
 
@@ -64,7 +64,7 @@ def _settings(values: dict[str, Any] | None = None) -> list[Field]:
 
 
 def _asked(visit: Visit) -> Iterator[dict[str, str]]:
-    """Return each requirement: what it is called, what it asks for, and what that means."""
+    """Yield each requirement with its name, demand and meaning."""
     policy = visit.now.policy
     for requirement, document in zip(policy.require, policy.document().get("require", []), strict=True):
         if isinstance(requirement, PresetRequirement):
@@ -84,12 +84,12 @@ def _asked(visit: Visit) -> Iterator[dict[str, str]]:
 
 
 def _digest(requirement: Mapping[str, Any]) -> str:
-    """Return a short name of something that a form is about: if it is not there any more, the form is out of date."""
+    """Return a hash of the object of a form. If the object no longer exists, the form is out of date."""
     return hashlib.sha256(json.dumps(requirement, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _fields(visit: Visit) -> Response:
-    """Show the fields of a model, and what it means."""
+    """Show the parameters of a model and its meaning."""
     model = MODELS[visit.text("model")]
     sensitive = [name for name, column in visit.now.policy.columns.items() if column.role == "sensitive"]
     asked = fields(model, {"k": USUAL}, choices={"column": sensitive})
@@ -99,13 +99,13 @@ def _fields(visit: Visit) -> Response:
 
 
 def _limits(visit: Visit) -> list[Field]:
-    """Return the fields of a limit for an attack."""
+    """Return the form fields of an attack limit."""
     sensitive = [name for name, column in visit.now.policy.columns.items() if column.role == "sensitive"]
     return fields(AttackLimit, choices={"attack": list(ATTACKS), "column": sensitive})
 
 
 def _require(visit: Visit) -> Response:
-    """Add a requirement: a model with its parameters, a preset, or a limit for an attack."""
+    """Add a requirement: a model with its parameters, a preset or an attack limit."""
     preset, model = visit.text("preset"), visit.text("model")
     if preset:
         more: dict[str, Any] = {"preset": preset}
@@ -127,7 +127,7 @@ def _held_population(visit: Visit) -> dict[str, Any]:
 
 
 def _populate(visit: Visit) -> Response:
-    """Say whom the table is a sample of; models about the population need it."""
+    """Set the population from which the table is drawn. Population-based models need it."""
     entered = filled_in(fields(PopulationSettings, _held_population(visit)), visit.form)
     sent = taken(visit, "sent")
     if sent is not None:
@@ -148,7 +148,7 @@ def _drop(visit: Visit) -> Response:
 
 
 def _rewrite(visit: Visit) -> Response:
-    """Take a policy that was written by hand, unless it was changed meanwhile."""
+    """Replace the policy by the text entered, unless the policy was changed in the meantime."""
     with visit.project.lock:
         if visit.text("digest") != _digest(visit.project.now.policy.document()):
             raise PolicyError("changed-elsewhere", "The policy was changed in another tab.", remedy="Reload the page.")
@@ -157,25 +157,25 @@ def _rewrite(visit: Visit) -> Response:
 
 
 def _set(visit: Visit) -> Response:
-    """Change how the release is searched for, and how much columns count; what is as usual is not written down."""
+    """Set the search settings and the weights and levels of the columns. Defaults are not stored."""
     visit.project.edit(lambda policy: _settings_in(visit, policy))
     return visit.back("protect")
 
 
 def _settings_in(visit: Visit, policy: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings that came along with something, if they did: whatever is pressed, nothing typed is lost."""
+    """Return the search settings sent with a form, if any, so that no input is lost whichever button is pressed."""
     if "settings" not in visit.form:
         return {}
     return {"search": {**weights_and_levels(visit), **filled_in(_settings(policy.get("search", {})), visit.form)}}
 
 
 def _begin(visit: Visit) -> Response:
-    """Begin a search in the background, with the settings that came along."""
+    """Start a search in the background, with the settings sent along."""
     name = visit.request.path_params["name"]
     if name not in WORK:
         raise PolicyError("no-such-search", "There is no such search.")
     _set(visit)
-    now = visit.project.now  # with these settings
+    now = visit.project.now  # includes these settings
     if name == "anonymize":
         now.begin(name, _searched, _told, anew=True)
     else:
@@ -190,7 +190,7 @@ def _searched(now: Moment, hook: Hook) -> Release:
 
 
 def _told(release: Release) -> Iterator[Block]:
-    """Tell what the release attains, and on which levels columns are."""
+    """Present the attained values, the generalisation levels and the information loss of the release."""
     title = release.sheet().title
     rows = tuple(
         (requirement.verdict.title, requirement.verdict.asked, requirement.verdict.attained, requirement.verdict.says)
@@ -214,7 +214,7 @@ def _told(release: Release) -> Iterator[Block]:
 
 
 def _results(visit: Visit) -> Response:
-    """Show what the search has come to, or how far it is."""
+    """Show the results of the search, or its progress."""
     running = {"anonymize": visit.now.job("anonymize"), **lattice.exploring(visit.now)}
     jobs = {name: job for name, job in running.items() if job is not None}
     if jobs:
@@ -233,7 +233,7 @@ def _results(visit: Visit) -> Response:
 
 
 def confirmations(now: Moment) -> list[str]:
-    """Return what presets ask for that no number shows: a person has to confirm it."""
+    """Return the checklist items of the presets. They cannot be computed; a person has to confirm them."""
     return [f"{preset}: {item}" for preset, item in now.policy.checklist]
 
 

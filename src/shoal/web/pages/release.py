@@ -1,4 +1,4 @@
-"""Release: what goes out, and what proves it."""
+"""Release: files for publication and the evidence for them."""
 
 import shutil
 import tempfile
@@ -37,8 +37,8 @@ report = shoal.report(table, release, attacks)
 report.save("report.html", force=True)
 report.external().save("report-external.html", force=True)
 """
-_PREFIX, _OLD = "release-", 600  # seconds after which a folder that nobody knows is no work under way
-_OF_REPORTS = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"  # they bring all with them
+_PREFIX, _OLD = "release-", 600  # seconds after which an unreferenced folder no longer belongs to a running job
+_OF_REPORTS = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"  # reports are self-contained
 _MAY_GO = {
     "release": "released table; all requirements verified in this file",
     "manifest": "public manifest: policy, technique and figures",
@@ -57,26 +57,26 @@ _STAYS = {
 
 @dataclass(frozen=True, slots=True)
 class WrittenFiles:
-    """Where the files are, and what each of them is."""
+    """The folder of the written files, and the name of each file by its kind."""
 
     folder: Path
     files: Mapping[str, str]
 
     @property
     def may_go(self) -> list[tuple[str, str]]:
-        """The files that may go out, and what to say of each."""
+        """The files that may be published, each with a description."""
         return [(self.files[what], says) for what, says in _MAY_GO.items()]
 
     @property
     def stays(self) -> list[tuple[str, str]]:
-        """The files that stay with the owner, and what to say of each."""
+        """The files for internal use only, each with a description."""
         more = {what: f"{what} of the policy" for what in self.files if what not in {**_MAY_GO, **_STAYS}}
         return [(self.files[what], says) for what, says in {**_STAYS, **more}.items() if what in self.files]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FurtherFindings:
-    """What else was found out, for the report; ``key``: which results these are."""
+    """Optional results for the report. ``key``: the numbers of the jobs that produced them."""
 
     tested: Tested | None
     more: Mapping[str, Any]
@@ -84,12 +84,12 @@ class FurtherFindings:
 
     @property
     def attacked(self) -> Attacked | None:
-        """What attacks have come to."""
+        """Results of the attacks, if they were run."""
         return None if self.tested is None else self.tested.attacked
 
     @classmethod
     def of(cls, now: Moment) -> "FurtherFindings":
-        """Gather what is done."""
+        """Collect the results of the completed jobs."""
         jobs = {
             "attack": now.job("attack"),
             "peers": now.job("peers", Basis.REQUIRED),
@@ -123,7 +123,7 @@ def _show(visit: Visit) -> Response:
 
 
 def _written(now: Moment, release: Release, further: FurtherFindings, hook: Hook) -> WrittenFiles:
-    """Write everything that can be taken away into a folder of its own; those that nobody remembers go."""
+    """Write all downloadable files to a new folder, and remove folders that are no longer in use."""
     folder = _folder(now.project)
     hook(Progress("writing the release", 0))
     table = folder / f"release{_suffix(now.source)}"
@@ -141,7 +141,7 @@ def _written(now: Moment, release: Release, further: FurtherFindings, hook: Hook
 
 
 def _beside(now: Moment, folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the policy with its hierarchy files beside it, where it can be used again, and the names of these."""
+    """Copy the hierarchy files to the folder. Return the policy that names the copies, and the names of the copies."""
     document: dict[str, Any] = now.policy.document()
     copies: dict[str, str] = {}
     for column, column_policy in document.get("columns", {}).items():
@@ -154,7 +154,7 @@ def _beside(now: Moment, folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def _folder(project: Project) -> Path:
-    """Make a folder for a release; those of releases that are not remembered any more are removed."""
+    """Create a folder for a release, and remove old folders whose results are no longer kept."""
     home = project.folder / "release"
     home.mkdir(mode=0o700, exist_ok=True)
     with project.lock:
@@ -166,7 +166,7 @@ def _folder(project: Project) -> Path:
 
 
 def _suffix(source: Path | None) -> str:
-    """Return what the release is called like: as the data, if that can be written."""
+    """Return the file suffix of the release: that of the data if the format can be written, otherwise ``.csv``."""
     written = {suffix for kind in FORMATS.values() for suffix in kind.writes}
     suffix = "" if source is None else source.suffix.lower()
     return suffix if suffix in written else ".csv"
@@ -178,7 +178,7 @@ def _script(source: Path | None, target: Path, given: Mapping[str, str]) -> str:
 
 
 def _file(visit: Visit) -> Path:
-    """Return one of the files that were written, and no other."""
+    """Return the path of a written file; any other name is refused."""
     written: WrittenFiles | None = visit.now.result("write", more=FurtherFindings.of(visit.now).key)
     name = str(visit.request.path_params["name"])
     if written is None or name not in written.files.values():
