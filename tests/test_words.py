@@ -68,25 +68,34 @@ OLD = [
     "the fewest persons that look alike to who knows all quasi-identifiers",
     "WP216: 2 of 3 questions are answered yes, 1 no, 0 not at all",
 ]
+EXAMPLE = re.compile(r">>> .*?(?=\n[ ]*\n|\Z)|``.*?``|:\w+:`[^`]*`", re.DOTALL)  # code in docstrings
 SCIENTIFIC = re.compile(r"\d[eE][+-]\d")
 
 
 @cache
 def shown() -> tuple[tuple[str, str], ...]:
-    """Return every text of the product that may reach a person, with its place; docstrings are for developers."""
+    """Return every text of the product, its documentation and its docstrings, with its place."""
     pages = [path for suffix in ("html", "txt", "toml") for path in sorted(SOURCE.rglob(f"*.{suffix}"))]
+    guides = [
+        *sorted(ROOT.glob("docs/*.md")),
+        *(ROOT / f"{name}.md" for name in ("README", "CHANGELOG", "CONTRIBUTING")),
+    ]
     sources = [text for path in sorted(SOURCE.rglob("*.py")) for text in _of_source(path)]
-    return *sources, *(text for path in (*pages, ROOT / "README.md") for text in _of_page(path))
+    return *sources, *(text for path in (*pages, *guides) for text in _of_page(path))
 
 
 def _of_source(path: Path) -> Iterator[tuple[str, str]]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    comments = {id(node.body[0].value) for node in ast.walk(tree) if isinstance(node, documented) and _documents(node)}
+    docstrings = {
+        id(node.body[0].value) for node in ast.walk(tree) if isinstance(node, documented) and _documents(node)
+    }
     for node in ast.walk(tree):
-        is_text = isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in comments
-        if is_text and " " in node.value.strip() and not CODE.search(node.value):
-            yield f"{path.relative_to(ROOT)}:{node.lineno}", node.value
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+            continue
+        text = EXAMPLE.sub(" ", node.value) if id(node) in docstrings else node.value
+        if " " in text.strip() and not CODE.search(text):
+            yield f"{path.relative_to(ROOT)}:{node.lineno}", text
 
 
 def _documents(node: ast.AST) -> bool:
