@@ -201,7 +201,7 @@ def test_the_trade_off_of_a_dimension_is_drawn(tmp_path):
 def test_classes_below_k_stand_out():
     found = shoal.assess({"age": [31, 31, 34, 71, 71, 71]}, quasi=["age"])
     chart = charts.class_sizes(found, least=3)
-    values = chart.spec["data"]["values"]
+    values = chart.spec["layer"][0]["data"]["values"]
     assert [(value["size"], value["persons"], value["small"]) for value in values[:3]] == [
         ("1", 1, True),
         ("2", 2, True),
@@ -210,6 +210,9 @@ def test_classes_below_k_stand_out():
     assert chart.spec["title"]["text"] == "3 of 6 records are in classes smaller than 3"
     assert "smallest class has 1" in charts.class_sizes(found).spec["title"]["text"]
     assert "6 of 6 records" in charts.class_sizes(found, least=4).spec["title"]["text"]
+    four = charts.class_sizes(shoal.assess({"age": [*[1] * 3, *[2] * 4]}, quasi=["age"]), least=4)
+    bars = [bar for bar in four.spec["layer"][0]["data"]["values"] if bar["size"] == "3–4"]
+    assert [(bar["persons"], bar["small"]) for bar in bars] == [(3, True), (4, False)]
     assert chart.to_svg().startswith("<svg")
 
 
@@ -395,3 +398,11 @@ def test_a_picture_is_the_same_whenever_it_is_drawn():
     drawn = set(re.findall(r"url\(#([^)]+)\)", first))
     assert drawn
     assert drawn <= set(re.findall(r'id="([^"]+)"', first))
+
+
+def test_only_columns_that_determine_others_are_counted():
+    wards = [f"w{number % 12}" for number in range(120)]
+    clinics = [f"c{number % 12 // 3}" for number in range(120)]
+    identified = shoal.identify({"ward": wards, "clinic": clinics})
+    assert [(link.columns, link.told) for link in identified.links] == [(("ward",), "clinic")]
+    assert charts.linked_columns(identified).spec["title"]["text"] == "1 column determines others"

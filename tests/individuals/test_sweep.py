@@ -70,7 +70,7 @@ def test_the_best_partitions(shared, cervical, variable):
 rows = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 1), st.integers(0, 2)), min_size=2, max_size=12)
 
 
-def protected(records, intervals, p):
+def protected(records, intervals, p, missing):
     """Count by the definition: cut, then look at every combination of what is known."""
 
     def cut(value):
@@ -81,18 +81,26 @@ def protected(records, intervals, p):
     for row in coarse:
         shares = []
         for known in ([0], [1], [0, 1]):
-            like = [one for one in coarse if all(one[place] == row[place] for place in known)]
+            lacking = missing == "never" and any(row[place] is None for place in known)
+            like = [row] if lacking else [one for one in coarse if all(one[place] == row[place] for place in known)]
             shares.append(1 - Fraction(sum(one[2] == row[2] for one in like), len(like)))
         safe += min(shares) > p
     return safe
 
 
 @examples(150)
-@given(records=rows, p=st.sampled_from([0, Fraction(1, 3)]), smallest=st.integers(1, 3), hole=st.booleans())
-def test_all_partitions_by_the_definition(records, p, smallest, hole):
-    records = [(None if hole and place == 1 else v, other, secret) for place, (v, other, secret) in enumerate(records)]
+@given(
+    records=rows,
+    p=st.sampled_from([0, Fraction(1, 3)]),
+    smallest=st.integers(1, 3),
+    holes=st.integers(0, 2),
+    missing=st.sampled_from(["own", "never"]),
+)
+def test_all_partitions_by_the_definition(records, p, smallest, holes, missing):
+    holes = min(holes, len(records) - 1)
+    records = [(None if place < holes else v, other, secret) for place, (v, other, secret) in enumerate(records)]
     data = {"v": [r[0] for r in records], "o": [r[1] for r in records], "s": [r[2] for r in records]}
-    swept = shoal.peers(data, sensitive="s", p=p).sweep("v", "s", smallest_class=smallest)
+    swept = shoal.peers(data, sensitive="s", p=p, missing=missing).sweep("v", "s", smallest_class=smallest)
     values = sorted({v for v, *_ in records if v is not None})
     persons = [v for v, *_ in records if v is not None]
     span = max(values[-1] - values[0], 1)
@@ -105,7 +113,7 @@ def test_all_partitions_by_the_definition(records, p, smallest, hole):
             sizes = [sum(a <= v <= b for v in persons) for a, b in cuts]
             loss = sum(Fraction(b - a, span) * size for (a, b), size in zip(cuts, sizes, strict=True)) / len(records)
             if min(sizes) >= smallest:
-                here.append((protected(records, cuts, p), loss))
+                here.append((protected(records, cuts, p, missing), loss))
         best = swept.best[number - 1]
         if not here:
             assert best is None

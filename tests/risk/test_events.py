@@ -67,7 +67,7 @@ def test_minimal_sample_uniques(rows, most, missing):
             for part in listed
             if alone(part) and not any(alone(less) for n in range(1, len(part)) for less in combinations(part, n))
         ]
-        weights = [prod(4 - i for i in range(len(part), most + 1)) or 1 for part in minimal]
+        weights = [prod(4 - i for i in range(len(part), min(most, 3) + 1)) for part in minimal]
         scores.append(sum(weights))
         for part, weight in zip(minimal, weights, strict=True):
             for place in part:
@@ -93,3 +93,9 @@ def test_assess_tells_both():
     assert shoal.assess({"a": [1, 2]}, quasi="a").special_uniques is None
     with pytest.raises(ModelError, match="too many"):
         special_uniques(shoal.read({f"c{n}": [1] for n in range(300)}).assign(quasi=[f"c{n}" for n in range(300)]))
+
+
+def test_small_sets_score_more_if_all_columns_are_searched():
+    """The product ends with the number of columns less one: its last factor would be zero."""
+    table = shoal.read({"a": [1, 2, 2], "b": [1, 1, 2], "c": [1, 1, 1]})
+    assert special_uniques(table.assign(quasi=list("abc")), most=3).values().tolist() == [2, 1, 2]

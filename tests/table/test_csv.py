@@ -195,8 +195,9 @@ def test_nameless_columns(tmp_path):
     assert values(read_text(tmp_path, text, unnamed="number")) == {"column_1": [0, 1], "a": ["x", "y"]}
 
 
-def test_compressed(tmp_path):
-    path = tmp_path / "a.csv.gz"
+@pytest.mark.parametrize("name", ["a.csv.gz", "A.CSV.GZ"])
+def test_compressed(tmp_path, name):
+    path = tmp_path / name
     path.write_bytes(gzip.compress(b"a,b\n1,x\n"))
     assert values(shoal.read(path)) == {"a": [1], "b": ["x"]}
 

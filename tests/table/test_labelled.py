@@ -90,7 +90,7 @@ def test_a_release_has_no_labels_of_values_that_are_gone(tmp_path):
 @pytest.mark.parametrize(
     ("column", "says"),
     [
-        ({"long": [2**60, 1]}, "whole numbers of more than 15 digits"),
+        ({"long": [2**60, 1]}, "whole numbers greater than 9,007"),
         ({"blank": ["", "a"]}, "empty text"),
         ({"a b": [1, 2]}, "its name must be letters"),
         ({"x" * 65: [1, 2]}, "its name must be letters"),

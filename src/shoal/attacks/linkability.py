@@ -61,7 +61,7 @@ class Linkability(Attack):
             scene,
             "both parties select the same record",
             joined,
-            1 / max(scene.release.records, 1),
+            1 / max(int(_one_each(scene, scene.rows((*first, *second))).sum()), 1),
             None if strangers is None else _joined(scene, strangers, first, second),
             persons=scene.over_original(people, joined),
             details={"first": list(first), "second": list(second)},

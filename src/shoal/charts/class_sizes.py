@@ -1,5 +1,6 @@
 """Distribution of the class sizes."""
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from shoal.charts.chart import Chart
@@ -8,10 +9,9 @@ from shoal.risk.assessment import Assessment, Band
 
 
 def class_sizes(assessment: Assessment, *, least: int | None = None) -> Chart:
-    """Draw the number of persons by bands of class size, highlighting the bands below ``least``.
+    """Draw the number of persons by bands of class size, highlighting those in classes smaller than ``least``.
 
-    ``least`` defaults to the required k, if there is one. A band is below ``least`` if its upper end is, or its
-    lower end where it is open.
+    ``least`` defaults to the required k, if there is one.
 
     >>> import shoal
     >>> made = shoal.assess({"age": [31, 31, 34, 71]}, quasi=["age"])
@@ -19,23 +19,25 @@ def class_sizes(assessment: Assessment, *, least: int | None = None) -> Chart:
     '2 of 4 records are in classes smaller than 2'
     """
     asked = _required(assessment) if least is None else least
-    values = [
-        {
-            "size": _name(band),
-            "persons": band.persons,
-            "classes": band.classes,
-            "small": asked is not None and (band.largest or band.smallest) < asked,
-            "told": f"{band.persons:,}",
-        }
-        for band in assessment.bands
-    ]
     what = "persons" if assessment.counts_persons else "records"
     title = f"The smallest class has {assessment.k:,} {what}"
     if asked is not None:
         small = sum(persons for size, persons in assessment.sizes.items() if size < asked)
         title = f"{small:,} of {assessment.persons:,} {what} are in classes smaller than {asked:,}"
     subtitle = f"{what.capitalize()} by size of their equivalence class"
-    return Chart.of(title, subtitle, _body(values, what))
+    bars = [bar for band in assessment.bands for bar in _bars(band, assessment.sizes, asked)]
+    labels = [{"size": _name(band), "persons": band.persons, "label": f"{band.persons:,}"} for band in assessment.bands]
+    return Chart.of(title, subtitle, _body(bars, labels, what))
+
+
+def _bars(band: Band, sizes: Mapping[int, int], asked: int | None) -> Iterator[dict[str, Any]]:
+    """Yield the parts of a bar: persons in classes smaller than the requirement, and the others."""
+    within = {size: persons for size, persons in sizes.items() if band.smallest <= size <= (band.largest or size)}
+    small = sum(persons for size, persons in within.items() if asked is not None and size < asked)
+    if small:
+        yield {"size": _name(band), "persons": small, "small": True}
+    if not small or small < band.persons:
+        yield {"size": _name(band), "persons": band.persons - small, "small": False}
 
 
 def _required(assessment: Assessment) -> int | None:
@@ -53,14 +55,20 @@ def _name(band: Band) -> str:
     return str(band.smallest) if band.smallest == band.largest else f"{band.smallest}–{band.largest}"
 
 
-def _body(values: list[dict[str, Any]], what: str) -> dict[str, Any]:
-    names = [value["size"] for value in values]
+def _body(bars: list[dict[str, Any]], labels: list[dict[str, Any]], what: str) -> dict[str, Any]:
+    names = [label["size"] for label in labels]
     x = {"field": "size", "type": "nominal", "sort": names, "title": "class size", "axis": {"labelAngle": 0}}
     y = {"field": "persons", "type": "quantitative", "title": what, "axis": {"format": ",d", "tickMinStep": 1}}
     fill = {"condition": {"test": "datum.small", "value": BREACH}, "value": PROTECTED[3]}
-    bar = {"mark": {"type": "bar"}, "encoding": {"x": x, "y": y, "color": fill}}
-    text = {
-        "mark": {"type": "text", "dy": -7, "color": INK},
-        "encoding": {"x": x, "y": y, "text": {"field": "told"}},
+    order = {"field": "small", "type": "nominal", "sort": "descending"}
+    bar = {
+        "data": {"values": bars},
+        "mark": {"type": "bar"},
+        "encoding": {"x": x, "y": y, "color": fill, "order": order},
     }
-    return {"width": 420, "height": 240, "data": {"values": values}, "layer": [bar, text]}
+    text = {
+        "data": {"values": labels},
+        "mark": {"type": "text", "dy": -7, "color": INK},
+        "encoding": {"x": x, "y": y, "text": {"field": "label"}},
+    }
+    return {"width": 420, "height": 240, "layer": [bar, text]}

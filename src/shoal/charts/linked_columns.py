@@ -29,7 +29,8 @@ def linked_columns(identification: Identification) -> Chart:
     arcs = [point for number, (link, name) in enumerate(pairs) for point in _arc(number, link, name, names)]
     title = "No column determines another"
     if names:
-        title = f"{counted(len(names), 'column')} determine others"
+        determining = len({name for _, name in pairs})
+        title = f"{counted(determining, 'column')} {'determines' if determining == 1 else 'determine'} others"
     return Chart.of(title, "Generalise dependent columns together", _body(names, arcs))
 
 

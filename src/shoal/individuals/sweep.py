@@ -205,7 +205,8 @@ class _Task:
         valued = self.places < self.number
         protected = self._by_next_other(valued) if full else self._one_by_one(asked, question, valued)
         rest = np.flatnonzero(~valued)
-        safe = self._safe(rest, asked, question) & self._safe_without(asked, question)[rest]
+        including = [subset for subset in asked if subset & self.variable]
+        safe = self._protected_under(self._part(rest), including, question) & self._safe_without(asked, question)[rest]
         return protected, int(self.weights[rest][safe].sum())
 
     def _by_next_other(self, valued: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -243,14 +244,17 @@ class _Task:
 
     def _safe(self, inside: NDArray[np.intp], asked: Sequence[int], question: Question) -> NDArray[np.bool_]:
         """Return which rows of an interval are protected under every combination that includes the variable."""
-        part = Rows(
+        subsets = {subset & ~self.variable for subset in asked if subset & self.variable}
+        return self._protected_under(self._part(inside), sorted(subsets), question)
+
+    def _part(self, inside: NDArray[np.intp]) -> Rows:
+        """Return some of the rows."""
+        return Rows(
             tuple(codes[inside] for codes in self.rows.columns),
             np.arange(len(inside), dtype=np.uint32),
             self.weights[inside],
             self.rows.apart,
         )
-        subsets = {subset & ~self.variable for subset in asked if subset & self.variable}
-        return self._protected_under(part, sorted(subsets), question)
 
     def _safe_without(self, asked: Sequence[int], question: Question) -> NDArray[np.bool_]:
         """Return which rows are protected under every combination that excludes the variable."""

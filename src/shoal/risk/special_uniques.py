@@ -58,9 +58,9 @@ def special_uniques(
     """Find the minimal sample uniques of every record, and score them.
 
     A minimal sample unique is a set of columns in which the values of a record are unique, while they are not unique in
-    any proper subset. A set of n columns scores ``∏ (columns − i)`` over i = n … most, or 1 if that is 0, so that small
-    sets weigh more than large ones. Elliot, Manning & Ford 2002; Manning, Haglin & Keane 2008. Scores: 0 or more; less
-    is better.
+    any proper subset. A set of n columns scores ``∏ (columns − i)`` over i = n … most (at most columns − 1), so that
+    small sets weigh more than large ones. Elliot, Manning & Ford 2002; Manning, Haglin & Keane 2008. Scores: 0 or more;
+    less is better.
 
     >>> import shoal
     >>> table = shoal.read({"age": [30, 30, 40], "sex": ["f", "m", "m"], "job": ["cook", "cook", "cook"]})
@@ -84,7 +84,7 @@ def special_uniques(
     unique: dict[tuple[int, ...], NDArray[np.bool_]] = {(): np.zeros(rows, bool)}
     for size in range(1, most + 1):
         numbers[size] = np.zeros(rows, np.int64)
-        weight, above = prod(width - i for i in range(size, most + 1)) or 1, {}
+        weight, above = prod(width - i for i in range(size, min(most, width - 1) + 1)), {}
         for columns in combinations(range(width), size):
             lower = np.logical_or.reduce([unique[part] for part in combinations(columns, size - 1)])
             alone = counted.agreeing(sum(1 << place for place in columns)) == 1

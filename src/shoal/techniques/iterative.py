@@ -156,13 +156,16 @@ class Iteration:
     def join(self) -> None:
         """Let the remaining rows join the class for which this costs least: all the same one, or else each its own.
 
-        They remain if suppression costs less and is within the limit.
+        They remain if suppression costs less and is within the limit. Rows that differ in sensitive values only are
+        joined together, because a record is released by its quasi-identifiers.
         """
         left = np.flatnonzero(self._left)
         must = int(self._jury.persons[left].sum()) > self._limit
         self._join(left, must=must)
-        for row in left[self._left[left]][:_ALONE] if must else ():
-            self._join(np.array([row]), must=True)
+        remaining = left[self._left[left]]
+        of_row = self._jury.units.of_row[remaining]
+        for row in np.unique(of_row)[:_ALONE] if must else ():
+            self._join(remaining[of_row == row], must=True)
 
     def _join(self, left: Rows, *, must: bool) -> None:
         """Let some rows join a class, if one passes with them."""

@@ -57,7 +57,7 @@ static uint32_t persons_in(Subsets *all, const uint32_t *rows, int64_t size)
         persons += all->weights[holder];
     }
     if (group == UINT32_MAX) { /* restart the numbering of groups */
-        memset(all->counted, 0, (size_t)all->rows * sizeof *all->counted);
+        for (int64_t i = 0; i < all->rows; i++) all->counted[all->holders[i]] = 0;
         all->groups_so_far = 0;
     }
     return persons;

@@ -25,6 +25,7 @@ class SqlServer(Server):
     parameters: ClassVar[Mapping[str, Any]] = {"login_timeout": 10}
     random = "abs(checksum(newid())) / 2147483648.0"
     port, longest = 1433, 4000
+    snapshot = "SERIALIZABLE"  # SNAPSHOT needs an option of the database
 
     def rename(self, connection: "sa.Connection", drafts: Sequence[Draft]) -> None:
         """Rename the tables within the transaction."""

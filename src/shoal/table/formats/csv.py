@@ -22,7 +22,15 @@ from shoal.remedy import Option, by
 from shoal.scratch import scratch_folder
 from shoal.table.column import Column
 from shoal.table.formats.csv_cells import harmless, header, pieces
-from shoal.table.formats.dialect import SEPARATORS, Dialect, Utf8File, detect, utf8_blocks, wrong_encoding
+from shoal.table.formats.dialect import (
+    SEPARATORS,
+    Dialect,
+    Utf8File,
+    detect,
+    is_compressed,
+    utf8_blocks,
+    wrong_encoding,
+)
 from shoal.table.formats.format import FORMATS, Format, Reading, check_options
 from shoal.table.formats.header import Header, looks_like_data
 from shoal.table.formats.lines import text_refusal, write_lines
@@ -70,7 +78,7 @@ class Csv(Format):
         """Return the first records of the first file, and the number of records estimated from their length."""
         path = files[0]
         size = sum(file.stat().st_size for file in files)
-        if path.suffix == ".gz" or path.stat().st_size < _SMALL:
+        if is_compressed(path) or path.stat().st_size < _SMALL:
             return super().sample(files, options, most)
         with scratch_folder() as folder, path.open("rb") as whole:
             head = folder / path.name

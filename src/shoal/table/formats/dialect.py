@@ -82,7 +82,7 @@ def detect(path: Path, *, encoding: str | None, separator: str | None, skip: int
 def _ends_well(path: Path) -> bool:
     with path.open("rb") as file:
         file.seek(-1, 2)
-        return path.suffix.lower() != ".gz" and file.read() in {b"\n", b"\r"}
+        return not is_compressed(path) and file.read() in {b"\n", b"\r"}
 
 
 class Utf8File(io.RawIOBase):
@@ -115,12 +115,17 @@ def _beginning(path: Path, size: int) -> tuple[bytes, bool]:
     return b"", True
 
 
+def is_compressed(path: Path) -> bool:
+    """Return whether the suffix of a file is that of gzip, in any case."""
+    return path.suffix.lower() == ".gz"
+
+
 def utf8_blocks(path: Path, encoding: str, *, size: int = 1 << 20, transcode: bool = True) -> Iterator[bytes]:
     """Yield the text of a file, which may be compressed, in blocks; in UTF-8 unless ``transcode`` is False."""
     decoder = codecs.getincrementaldecoder(encoding)() if transcode and encoding != "utf-8" else None
     failed = False
     try:
-        with pa.input_stream(str(path), compression="detect") as stream:
+        with pa.input_stream(str(path), compression="gzip" if is_compressed(path) else None) as stream:
             while block := stream.read(size):
                 yield block if decoder is None else decoder.decode(block).encode()
     except OSError:

@@ -129,7 +129,7 @@ class Labelled(Format):
         if column.kind is Kind.INTEGER:
             ends = pc.min_max(column.values)
             far = max((abs(ends[side].as_py() or 0) for side in ("min", "max")), default=0)
-            return "it holds whole numbers of more than 15 digits" if far > _EXACT else None
+            return f"it holds whole numbers greater than {_EXACT:,}" if far > _EXACT else None
         if column.kind is Kind.DATETIME:
             return _moment_refusal(column)
         return self._number_refusal(column) if column.kind is Kind.NUMBER else None
