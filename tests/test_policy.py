@@ -61,7 +61,7 @@ def test_everything_a_policy_can_say():
 @pytest.mark.parametrize(
     ("text", "message", "hint"),
     [
-        ("", "version: must be there", None),
+        ("", "version: is missing", None),
         ("version = 2", "version: must be 1", None),
         ("version = 1\ncolums = {}", "colums: there is no such setting", "Did you mean 'columns'?"),
         ("version = 1\n[data]\nsubjet = 'a'", "data.subjet: there is no such setting", "Did you mean 'subject'?"),
@@ -84,7 +84,7 @@ def test_everything_a_policy_can_say():
         ),
         (
             "version = 1\ncolumns.age = { role = 'quasi', hierarchy = { kind = 'interval', widths = [5, 7] } }",
-            "each width must be a multiple of the one before",
+            "each width must be a multiple of the previous one",
             None,
         ),
         ("version = 1\n[[require]]\nk = 5", "require.0: give model, preset or attack", None),
@@ -99,7 +99,7 @@ def test_everything_a_policy_can_say():
             "require.0.model: there is no such",
             "Did you mean 'k-anonymity'?",
         ),
-        ("version = 1\n[[require]]\nmodel = 'k-anonymity'\nkk = 5", "require.0.k: must be there", "Did you mean 'k'?"),
+        ("version = 1\n[[require]]\nmodel = 'k-anonymity'\nkk = 5", "require.0.k: is missing", "Did you mean 'k'?"),
         ("version = 1\n[[require]]\nmodel = 'k-anonymity'\nk = 0", "require.0.k: input should be greater", None),
         ("version = 1\n[[require]]\nmodel = 't-closeness'\nt = 'x'", "require.0.t: must be a number", None),
         ("version = 1\n[search]\nsuppression = 2", "search.suppression: input should be less than or equal to 1", None),

@@ -90,10 +90,10 @@ def _no_such_choice(path: str, error: Any) -> tuple[str, FixedText | None]:
 
 # Plain wording instead of the messages of pydantic.
 _PLAIN = {
-    "missing": "must be there",
+    "missing": "is missing",
     **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), "must be a whole number"),
     **dict.fromkeys(("float_parsing", "float_type", "finite_number"), "must be a number"),
-    "union_tag_not_found": 'the kind must be said: { kind = "…" }',
+    "union_tag_not_found": 'needs a kind: { kind = "…" }',
     "model_type": "must be a table: { … }",
     "model_attributes_type": "must be a table: { … }",
     "tuple_type": "must be a list",

@@ -148,7 +148,7 @@ def test_pictures_are_refused_with_a_reason(tmp_path, monkeypatch):
     chart.save(tmp_path / "a.json")
     with pytest.raises(WriteError, match="already exists"):
         chart.save(tmp_path / "a.json")
-    with pytest.raises(WriteError, match="has no suffix of a picture format"):
+    with pytest.raises(WriteError, match="has no suffix of a chart format"):
         chart.save(tmp_path / "a.gif")
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(WriteError, match=r"shoal\[report\]"):
@@ -324,7 +324,7 @@ def test_small_numbers_are_drawn_together_with_others():
     assert spec["title"]["text"] == "it: fewer than 11 of 33 records have a risk above 1 in 11"
     assert not re.search(r'"persons": 3\b', json.dumps(spec))
     for wrong in (({}, 0.1), ({"it": few}, 0), ({"it": few}, 2)):
-        with pytest.raises(ModelError, match="A picture of risks requires a table, and a threshold"):
+        with pytest.raises(ModelError, match="A chart of risks requires a table, and a threshold"):
             charts.risks(*wrong)
 
 

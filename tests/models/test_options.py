@@ -54,7 +54,7 @@ def test_refusals(call, message):
     [
         ('model = "t-closeness"\nt = 2', "t must be between 0 and 1"),
         ('model = "delta-presence"\ndelta_min = 0.6\ndelta_max = 0.5', "must not be more than delta_max"),
-        ('model = "l-diversity"\nl = 2\ncolumn = "s"\nreading = "combined"', "is for several columns"),
+        ('model = "l-diversity"\nl = 2\ncolumn = "s"\nreading = "combined"', "applies to several columns"),
         ('model = "p-alpha-sensitive-k-anonymity"\np = 1\nk = 1\nalpha = 1\nweights = { A = -1 }', "must be 0 or more"),
     ],
 )

@@ -111,7 +111,7 @@ def test_assess_says_what_it_does_not_judge():
     ("require", "problem"),
     [
         ('{ attack = "linkeage", at_most = 0.1 }', "there is no such attack. Did you mean 'linkage'?"),
-        ('{ attack = "linkage" }', "at_most: must be there"),
+        ('{ attack = "linkage" }', "at_most: is missing"),
         ('{ attack = "linkage", at_most = 1.5 }', "at_most"),
         ('{ attack = "linkage", at_most = 0.1, k = 2 }', "k: there is no such setting"),
         ("{ k = 2 }", "give model, preset or attack"),

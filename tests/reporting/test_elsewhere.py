@@ -118,7 +118,7 @@ def test_persons_are_counted_or_nothing_is_judged():
     noisy = {name: [held[place] for place in some] for name, held in plain.items()}
     noisy["lab"] = rng.normal(0, 1, 200).tolist()
     report = shoal.report(thrice, noisy, policy=asked)
-    assert [one.why for one in report.findings.requirements] == ["it is not known whose records are whose"]
+    assert [one.why for one in report.findings.requirements] == ["records cannot be assigned to individuals"]
     assert not report.findings.met
 
 

@@ -37,7 +37,9 @@ class AttributeInference(Attack):
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE, AttackNeed.LEARNING})
 
-    model: Learner | None = Field(default=None, description=f"what learns: {', '.join(LEARNERS)} (default: automatic)")
+    model: Learner | None = Field(
+        default=None, description=f"learning model: {', '.join(LEARNERS)} (default: automatic)"
+    )
     rows: int = Field(default=10_000, ge=10, description="maximum number of released records for training")
 
     def run(self, scene: Scene) -> Iterator[Result]:

@@ -51,7 +51,7 @@ class BackgroundKnowledge(Attack):
     prior: Mapping[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = Field(
         default={}, description="prior weights of the values"
     )
-    threshold: Share = Field(default=0.9, description="probability that the true value must reach")
+    threshold: Share = Field(default=0.9, description="minimum probability of the true value")
 
     def run(self, scene: Scene) -> Iterator[Result]:
         """Attack each sensitive column."""

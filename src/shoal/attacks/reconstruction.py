@@ -57,7 +57,7 @@ class Reconstruction(Attack):
     fractions: list[Share] = Field(default=list(FRACTIONS), description="shares for the curve")
     models: list[Learner] = Field(
         default=[],
-        description=f"what learns: {', '.join(LEARNERS)} (default: boosting and linear, or a forest)",
+        description=f"learning models: {', '.join(LEARNERS)} (default: boosting and linear, or a forest)",
     )
     targets: int = Field(default=5000, ge=1, description="maximum number of targets")
     rows: int = Field(default=10_000, ge=10, description="maximum number of records for training")

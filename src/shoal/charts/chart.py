@@ -82,7 +82,7 @@ class Chart:
         if make is None:
             raise WriteError(
                 "unknown-picture-format",
-                "'{file}' has no suffix of a picture format.",
+                "'{file}' has no suffix of a chart format.",
                 remedy="Use one of the suffixes {suffixes}.",
                 file=target.name,
                 suffixes=", ".join(renderers),

@@ -29,7 +29,8 @@ def linked_columns(identification: Identification) -> Chart:
     arcs = [point for number, (link, name) in enumerate(pairs) for point in _arc(number, link, name, names)]
     title = "No column determines another"
     if names:
-        determining = len({name for _, name in pairs})
+        mutual = {link.told for link in identification.links if link.both or link.way is Way.NEAR}
+        determining = len({name for _, name in pairs} | mutual)
         title = f"{counted(determining, 'column')} {'determines' if determining == 1 else 'determine'} others"
     return Chart.of(title, "Generalise dependent columns together", _body(names, arcs))
 

@@ -27,9 +27,7 @@ def risks(assessments: Mapping[str, Assessment], threshold: Fraction | float, *,
     """
     limit = Fraction(threshold).limit_denominator(10**6)
     if not assessments or not 0 < limit <= 1:
-        raise ModelError(
-            "nothing-to-draw", "A picture of risks requires a table, and a threshold above 0 and at most 1."
-        )
+        raise ModelError("nothing-to-draw", "A chart of risks requires a table, and a threshold above 0 and at most 1.")
     values, subtitles = [], []
     for name, assessment in assessments.items():
         bars: dict[int, int] = {}

@@ -142,18 +142,16 @@ def show(done: Done, out: "Console") -> None:
 def _show_learned(learned: "Learned", out: "Console") -> None:
     out.print(
         f"\n[bold]Learning {plain(learned.target)}[/bold]  "
-        f"[dim]{learned.model}, tested on persons it has not seen[/dim]"
+        f"[dim]{learned.model}, tested on individuals outside the training data[/dim]"
     )
     sheet = grid("", f"{learned.measure}", "95 % interval")
     rows = (("trained on the original", learned.before), ("trained on the release", learned.after))
     for name, estimate in (*rows, ("difference", learned.difference)):
         sheet.add_row(f"  {name}", f"{estimate.value:.4f}", _interval(estimate))
-    sheet.add_row("  [dim]without any columns[/dim]", f"{learned.baseline:.4f}", "")
+    sheet.add_row("  [dim]baseline, without any columns[/dim]", f"{learned.baseline:.4f}", "")
     out.print(sheet)
     if learned.skill is not None:
-        out.print(
-            f"  {learned.skill:.0%} of what the columns tell about it is left (a rough figure: see the intervals)."
-        )
+        out.print(f"  Retained predictive skill: {learned.skill:.0%} (share of the gain over the baseline).")
     if learned.auc is not None:
         before, after = (f"{part.value:.3f} [{part.low:.3f}, {part.high:.3f}]" for part in learned.auc)
         out.print(rf"  [dim]Area under the curve: {plain(before)} before, {plain(after)} after.[/dim]")
@@ -205,7 +203,7 @@ def _median(value: float | None) -> str:
 
 
 def _show_subgroups(groups: "tuple[Subgroup, ...]", out: "Console") -> None:
-    out.print("\n[bold]Who was suppressed[/bold]  [dim]beside all records; ≠: more or fewer than chance explains[/dim]")
+    out.print("\n[bold]Suppression by subgroup[/bold]  [dim]≠: more or fewer than chance explains[/dim]")
     sheet = grid("", "records", "suppressed", "95 % interval", "share before", "after")
     for group in groups:
         mark = " [red]≠[/red]" if group.differs else ""

@@ -51,7 +51,7 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
     only: Annotated[str | None, typer.Option(help="Attacks to run, comma-separated (default: all that apply).")] = None,
     targets: Annotated[int, typer.Option(min=1, help="Maximum number of targets.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of random choices.")] = 0,
-    pictures: Annotated[Path | None, typer.Option(help="Folder for pictures of the results.")] = None,
+    pictures: Annotated[Path | None, typer.Option(help="Folder for charts of the results.")] = None,
     force: given.Force = False,
     json: given.Json = False,
     verbose: given.Verbose = False,

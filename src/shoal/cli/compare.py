@@ -54,7 +54,7 @@ def compare(  # noqa: PLR0913, PLR0917 - options of a command
     subgroups: Annotated[str | None, typer.Option(help="Columns for the analysis of suppressed records.")] = None,
     model: Annotated[str, typer.Option(help="Learning model: boosting, forest, linear or network.")] = "boosting",
     seed: Annotated[int, typer.Option(help="Seed of the assignment to folds.")] = 0,
-    pictures: Annotated[Path | None, typer.Option(help="Folder for pictures of every column before and after.")] = None,
+    pictures: Annotated[Path | None, typer.Option(help="Folder for charts of every column before and after.")] = None,
     force: given.Force = False,
     json: given.Json = False,
     verbose: given.Verbose = False,

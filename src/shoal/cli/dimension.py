@@ -42,7 +42,7 @@ def dimension(  # noqa: PLR0913, PLR0917 - options of a command
     distance: Annotated[
         str, typer.Option(help="Distance between sensitive values: equal, ordered, hierarchical or kl.")
     ] = "equal",
-    pictures: Annotated[Path | None, typer.Option(help="Folder for pictures of gain and loss.")] = None,
+    pictures: Annotated[Path | None, typer.Option(help="Folder for charts of gain and loss.")] = None,
     force: given.Force = False,
     json: given.Json = False,
 ) -> None:

@@ -41,7 +41,7 @@ def identify(  # noqa: PLR0913, PLR0917 - options of a command
     beta: Annotated[float, typer.Option(help="g-distinct: rates from β to α are quasi-identifiers.")] = 1.0,
     direct: Annotated[str | None, typer.Option(help="Columns known to be direct identifiers, comma-separated.")] = None,
     compat: Compat = None,
-    pictures: Annotated[Path | None, typer.Option(help="Folder for pictures of what makes individuals unique.")] = None,
+    pictures: Annotated[Path | None, typer.Option(help="Folder for charts of the contributions to uniqueness.")] = None,
     json: given.Json = False,
     force: given.Force = False,
 ) -> None:

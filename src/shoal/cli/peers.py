@@ -58,7 +58,7 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
     ] = None,
     png: Annotated[Path | None, typer.Option(help="File for the heatmap of individuals and variables (PNG).")] = None,
     svg: Annotated[Path | None, typer.Option(help="File for the heatmap (SVG).")] = None,
-    pictures: Annotated[Path | None, typer.Option(help="Folder for all pictures.")] = None,
+    pictures: Annotated[Path | None, typer.Option(help="Folder for all charts.")] = None,
     force: given.Force = False,
     json: given.Json = False,
     verbose: given.Verbose = False,

@@ -24,7 +24,7 @@ def draw(folder: Path, charts: "Mapping[str, Chart]", *, force: bool, kinds: tup
     files = {name: _file(name) for name in charts}
     if len({*files.values()}) < len(files):
         raise WriteError(
-            "same-name", "Two pictures would have the same file name.", remedy="Rename one of the tables or columns."
+            "same-name", "Two charts would have the same file name.", remedy="Rename one of the tables or columns."
         )
     paths = {folder / f"{file}{kind}": charts[name] for name, file in files.items() for kind in kinds}
     taken = [path for path in paths if path.exists()]
@@ -33,7 +33,7 @@ def draw(folder: Path, charts: "Mapping[str, Chart]", *, force: bool, kinds: tup
     folder.mkdir(parents=True, exist_ok=True)
     for path, chart in paths.items():
         chart.save(path, force=force)
-    remark(f"Pictures are in {folder}.")
+    remark(f"Charts are in {folder}.")
 
 
 def _file(name: str) -> str:

@@ -188,6 +188,6 @@ def _around(table: "Table", policy: "Policy", hook: "Hook") -> dict[str, Any]:
         try:
             around[name] = look()
         except ModelError as error:
-            remark(f"Note: No picture of the {name}. {error.message}")
+            remark(f"Note: No chart of the {name}. {error.message}")
             break  # the frontier would take even longer
     return around

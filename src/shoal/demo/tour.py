@@ -79,7 +79,7 @@ def _make_up(folder: Path, console: "Console", *, patients: int, seed: int, forc
     with replacing(folder / "policy.toml", force=force) as beside:
         beside.write_bytes(files("shoal.demo").joinpath("policy.toml").read_bytes())
     console.print(f"  {folder / 'policy.toml'}  [dim]roles, hierarchies and requirements[/dim]")
-    console.print("  [dim]All individuals are fictitious. The register is what an adversary could have.[/dim]")
+    console.print("  [dim]All individuals are fictitious. The register stands for the knowledge of an adversary.[/dim]")
 
 
 def _show_columns(table: Table, console: "Console") -> None:
@@ -202,10 +202,10 @@ def _show_peers(people: People, folder: Path, console: "Console", *, force: bool
     if facts.minimal:
         console.print(f"  The first patient's {facts.variable} is disclosed by {' + '.join(facts.minimal[0])}.")
     if find_spec("vl_convert") is None:
-        console.print(r'  [dim]With pip install "shoal\[report]" a picture would be drawn as well.[/dim]')
+        console.print(r'  [dim]With pip install "shoal\[report]" a chart would be drawn as well.[/dim]')
     else:
         path = charts.heatmap(people).save(folder / "people.svg", force=force)
-        console.print(f"  {path}  [dim]every patient and every variable in one picture[/dim]")
+        console.print(f"  {path}  [dim]every patient and every variable in one chart[/dim]")
 
 
 def _show_cost(table: Table, hierarchies: dict[str, Hierarchy], console: "Console") -> None:
@@ -263,7 +263,7 @@ def _show_report(  # noqa: PLR0913 - the inputs of a step
         title="The demo hospital: anonymisation report",
     )
     for document, name, says in (
-        (documents, "report.html", "for the owner: all figures and pictures"),
+        (documents, "report.html", "for the owner: all figures and charts"),
         (
             documents.external(),
             "report-external.html",

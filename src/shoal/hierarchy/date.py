@@ -45,21 +45,21 @@ class Date(Spec):
 
     kind: Literal["date"] = "date"
     units: list[DateUnit] = Field(
-        default_factory=list, description="the levels, from fine to coarse; all, if none is named"
+        default_factory=list, description="units of the levels, in ascending order (default: all)"
     )
-    format: str | None = Field(default=None, description="how dates are written where they are text, such as %d.%m.%Y")
-    earliest: int | None = Field(default=None, description="all dates before this year are one")
-    latest: int | None = Field(default=None, description="all dates after this year are one")
-    unknown: Literal["refuse", "suppress"] = Field(default="refuse", description="what to do with text that is no date")
+    format: str | None = Field(default=None, description="format of dates in text columns, such as %d.%m.%Y")
+    earliest: int | None = Field(default=None, description="bottom coding: dates before this year share one label")
+    latest: int | None = Field(default=None, description="top coding: dates after this year share one label")
+    unknown: Literal["refuse", "suppress"] = Field(default="refuse", description="treatment of text that is not a date")
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.units != sorted(self.units, key=UNITS.index) or len(set(self.units)) < len(self.units):
-            raise ValueError(f"units must go from fine to coarse: {', '.join(UNITS)}")
+            raise ValueError(f"units must ascend, in this order: {', '.join(UNITS)}")
         if self.format is not None and "%Y" not in self.format:
-            raise ValueError("format must hold %Y, the year with four digits")
+            raise ValueError("format must contain %Y, the year with four digits")
         if self.format is not None and not _is_format(self.format):
-            raise ValueError("format must be one that strptime understands, such as %d.%m.%Y")
+            raise ValueError("format must be valid for strptime, such as %d.%m.%Y")
         if self.earliest is not None and self.latest is not None and self.earliest > self.latest:
             raise ValueError("earliest must not be after latest")
         return self

@@ -36,16 +36,14 @@ class Explicit(Spec):
     """
 
     kind: Literal["explicit"] = "explicit"
-    file: str | None = Field(default=None, description="a text file: a row for each value, a column for each level")
-    separator: str | None = Field(default=None, description="what stands between fields; found out if not given")
-    values: dict[str, list[str]] = Field(
-        default_factory=dict, description="for each value its labels on levels 1, 2, …"
-    )
+    file: str | None = Field(default=None, description="text file with a row per value and a column per level")
+    separator: str | None = Field(default=None, description="field separator of the file (default: detected)")
+    values: dict[str, list[str]] = Field(default_factory=dict, description="labels of each value on levels 1, 2, …")
     unknown: Literal["refuse", "suppress"] = Field(
-        default="refuse", description="what to do with values that are not there"
+        default="refuse", description="treatment of values that the hierarchy does not contain"
     )
     check_labels: bool = Field(
-        default=True, description="whether labels that look like intervals must hold their values, and not overlap"
+        default=True, description="whether labels in the form of intervals must contain their values and not overlap"
     )
 
     @model_validator(mode="after")

@@ -28,8 +28,8 @@ class Frequency(Spec):
     """
 
     kind: Literal["frequency"] = "frequency"
-    keep: list[int] = Field(min_length=1, description="how many categories each level keeps at most, ever fewer")
-    other: str = Field(default="other", description="the label of the rest")
+    keep: list[int] = Field(min_length=1, description="maximum number of categories on each level, descending")
+    other: str = Field(default="other", description="label of all other categories")
     of_persons = True
 
     @property
@@ -40,7 +40,7 @@ class Frequency(Spec):
     @model_validator(mode="after")
     def _check(self) -> Self:
         if any(number < 1 for number in self.keep) or self.keep != sorted(set(self.keep), reverse=True):
-            raise ValueError("keep must descend and be at least 1")
+            raise ValueError("keep must be descending numbers of at least 1")
         return self
 
     def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:

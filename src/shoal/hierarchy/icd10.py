@@ -39,9 +39,11 @@ class Icd10(Spec):
     """
 
     kind: Literal["icd10"] = "icd10"
-    edition: Literal["who", "cm"] = Field(default="who", description="whose codes: they draw some blocks differently")
+    edition: Literal["who", "cm"] = Field(
+        default="who", description="edition: who (WHO) or cm (clinical modification), which differ in some blocks"
+    )
     unknown: Literal["refuse", "suppress"] = Field(
-        default="refuse", description="what to do with values that are no ICD-10 code"
+        default="refuse", description="treatment of values that are not ICD-10 codes"
     )
 
     def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:

@@ -40,12 +40,16 @@ class Interval(Spec):
 
     kind: Literal["interval"] = "interval"
     widths: list[Number] = Field(
-        default_factory=list, description="one level for each, every width a multiple of the one before"
+        default_factory=list, description="interval width of each level, every width a multiple of the previous one"
     )
-    anchor: Number = Field(default=0, description="where an interval begins")
-    cuts: list[list[Number]] = Field(default_factory=list, description="instead: where intervals begin, on each level")
-    bottom: Number | None = Field(default=None, description="all below is one interval")
-    top: Number | None = Field(default=None, description="all from here on is one interval, such as 90 for 90+")
+    anchor: Number = Field(default=0, description="lower bound of an interval, from which all others are counted")
+    cuts: list[list[Number]] = Field(
+        default_factory=list, description="instead of widths: lower bounds of the intervals of each level"
+    )
+    bottom: Number | None = Field(default=None, description="bottom coding: all values below form one interval")
+    top: Number | None = Field(
+        default=None, description="top coding: all values from here on form one interval, such as 90 for 90+"
+    )
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -55,13 +59,13 @@ class Interval(Spec):
             raise ValueError("widths must be positive")
         for fine, coarse in zip(self.widths, self.widths[1:], strict=False):
             if coarse <= fine or (Fraction(_exact(coarse)) / Fraction(_exact(fine))).denominator > 1:
-                raise ValueError("each width must be a multiple of the one before")
+                raise ValueError("each width must be a multiple of the previous one")
         for points in self.cuts:
             if not points or points != sorted(set(points)):
                 raise ValueError("cuts must ascend and must not be empty")
         for fine_cuts, coarse_cuts in zip(self.cuts, self.cuts[1:], strict=False):
             if not set(coarse_cuts) <= set(fine_cuts):
-                raise ValueError("the cuts of a level must be among those of the level before")
+                raise ValueError("the cuts of a level must be among those of the previous level")
         if self.bottom is not None and self.top is not None and self.bottom > self.top:
             raise ValueError("bottom must not be above top")
         return self

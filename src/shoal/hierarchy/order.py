@@ -33,20 +33,20 @@ class Order(Spec):
     kind: Literal["order"] = "order"
     names_values: ClassVar[bool] = True
     sizes: list[int] = Field(
-        min_length=1, description="how many values a group holds, each a multiple of the one before"
+        min_length=1, description="number of values per group on each level, each a multiple of the previous one"
     )
-    order: list[str] = Field(default_factory=list, description="the values in their order, where they are text")
+    order: list[str] = Field(default_factory=list, description="order of the values, if they are text")
     unknown: Literal["refuse", "suppress"] = Field(
-        default="refuse", description="what to do with values that are not in the order"
+        default="refuse", description="treatment of values that the order does not contain"
     )
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         for fine, coarse in zip([1, *self.sizes], self.sizes, strict=False):
             if coarse <= fine or coarse % fine:
-                raise ValueError("sizes must be above 1, each a multiple of the one before")
+                raise ValueError("sizes must be above 1, each a multiple of the previous one")
         if len(set(self.order)) < len(self.order):
-            raise ValueError("order must not hold a value twice")
+            raise ValueError("order must not contain a value twice")
         return self
 
     @property

@@ -45,12 +45,12 @@ class Prefix(Spec):
     """
 
     kind: Literal["prefix"] = "prefix"
-    keep: list[int] = Field(default_factory=list, description="how many characters each level keeps, ever fewer")
-    code: str | None = Field(default=None, description="instead: the name of a well-known code")
-    length: int | None = Field(default=None, ge=1, description="how long a code is")
+    keep: list[int] = Field(default_factory=list, description="number of characters kept on each level, descending")
+    code: str | None = Field(default=None, description="instead of keep: name of a standard code")
+    length: int | None = Field(default=None, ge=1, description="length of a code")
     mask: str = Field(default="*", description="replacement for the removed characters")
     unknown: Literal["refuse", "suppress"] = Field(
-        default="refuse", description="what to do with values of another length, or that are no such code"
+        default="refuse", description="treatment of values of another length, or that are not valid codes"
     )
 
     @model_validator(mode="after")
@@ -60,9 +60,9 @@ class Prefix(Spec):
         if self.code is not None and self.code not in _NAMES:
             raise ValueError(f"code must be one of {', '.join(_NAMES)}")
         if self.code is not None and self.length is not None:
-            raise ValueError("a code has its own length")
+            raise ValueError("length is determined by code: omit it")
         if any(length < 1 for length in self.keep) or self.keep != sorted(set(self.keep), reverse=True):
-            raise ValueError("keep must descend and be at least 1")
+            raise ValueError("keep must be descending numbers of at least 1")
         return self
 
     def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:

@@ -166,7 +166,7 @@ def _drawn(names: tuple[str, ...], draws: _Draws, persons: int, progress: Hook) 
     number = len(draws.orders)
 
     def report_steps(done: int, total: int) -> None:
-        progress(Progress("looking at what makes people unique", done, total))
+        progress(Progress("computing contributions to uniqueness", done, total))
 
     in_threads(draws.look, range(number), 2, report_steps)
     means, by_number = draws.gains.mean(axis=0) / persons, draws.known.mean(axis=0) / persons

@@ -179,7 +179,7 @@ class Dimension(Presentable):
         ]
         columns = self.principled.columns
         best = "none" if columns is None else ", ".join(columns) or "nothing"
-        headings = ("coarser", "k", "alone", "average risk", "loss (nats)", "requirements")
+        headings = ("generalised", "k", "unique", "average risk", "loss (nats)", "requirements")
         return Sheet(f"Recommended generalisation: {best} ({self.principled.because})", headings, tuple(rows))
 
 

@@ -220,7 +220,7 @@ class AttributeModel(Model):
     @model_validator(mode="after")
     def _one_reading(self) -> Self:
         if self.column is not None and self.reading is ColumnReading.COMBINED:
-            raise ValueError("reading = combined is for several columns: name none, or choose another reading")
+            raise ValueError("reading = combined applies to several columns: name no column, or choose another reading")
         return self
 
     def views(self, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> list[View]:

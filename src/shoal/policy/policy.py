@@ -70,7 +70,7 @@ class Policy(Checked):
     dates: Dates | None = None
     draw: Draw | None = None
     publish: Publish | None = None
-    tables: dict[str, TablePolicy] = Field(default_factory=dict, description="tables that belong together")
+    tables: dict[str, TablePolicy] = Field(default_factory=dict, description="tables of a dataset")
     population: PopulationSettings | None = None
     context: Context | None = None
     _folder: Path = PrivateAttr(default=Path())
@@ -86,7 +86,7 @@ class Policy(Checked):
         if self.tables and self.columns:
             raise ValueError("columns of several tables belong under each of them: [tables.NAME.columns]")
         if not self.tables and self.pseudonyms is not None and not self.pseudonyms.columns:
-            raise ValueError("pseudonyms: name the columns that get them")
+            raise ValueError("pseudonyms: name the columns to replace by pseudonyms")
         check_references(self.tables)
         return self
 

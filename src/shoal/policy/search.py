@@ -56,9 +56,11 @@ class Search(Checked):
         json_schema_extra=_name_or_table,
     )
     refine: bool = Field(default=False, description="whether generalisation is reduced class by class where possible")
-    strict: bool | None = Field(default=None, deprecated=True, description='as recoding = { kind = "…", strict = … }')
+    strict: bool | None = Field(
+        default=None, deprecated=True, description='same as recoding = { kind = "…", strict = … }'
+    )
     cuts: Literal["anywhere", "hierarchy"] | None = Field(
-        default=None, deprecated=True, description='as recoding = { kind = "…", cuts = … }'
+        default=None, deprecated=True, description='same as recoding = { kind = "…", cuts = … }'
     )
     weights: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(
         default_factory=dict, description="weights of the quasi-identifiers (default: 1)"
@@ -68,7 +70,7 @@ class Search(Checked):
     )
     outliers: str = Field(
         default=usual_way(),
-        description="treatment of outliers, who fit into no class: "
+        description="treatment of outliers, the individuals outside every class: "
         + "; ".join(f"{name}: {OUTLIERS[name].brief}" for name in OUTLIERS),
         json_schema_extra=_known_ways,
     )
@@ -127,9 +129,9 @@ class Search(Checked):
             raise ValueError(f"the levels of column '{reversed_[0]}' are reversed: give the lowest first")
         taken = QUALITIES[self.quality].model_fields
         if self.balance != DEFAULT_BALANCE and "balance" not in taken:
-            raise ValueError('balance is for quality = "loss"')
+            raise ValueError('balance applies to quality = "loss" only')
         if (self.target is not None) != ("target" in taken):
-            raise ValueError('quality = "classification-metric" and target, the column to predict, go together')
+            raise ValueError('quality = "classification-metric" requires target, the column to predict, and vice versa')
         for name in _FLAT:
             self._check_flat(name)
         self._check_allowed()

@@ -19,7 +19,7 @@ class TablePolicy(Checked):
         default_factory=dict, description='references to other tables: patient = "patients.patient"'
     )
     orphans: Literal["refuse", "drop"] = Field(
-        default="refuse", description="treatment of records whose reference leads nowhere"
+        default="refuse", description="treatment of records without a valid reference"
     )
     subject: str | None = Field(
         default=None, description="column that identifies the individual of a record, if different from [data]"

@@ -20,8 +20,8 @@ from shoal.validation import Checked, validated
 class PresetCriterion(Checked):
     """One requirement of a preset: a model with its parameters."""
 
-    says: str = Field(description="what is asked for, in words")
-    model: str = Field(description="the privacy model that measures it")
+    says: str = Field(description="requirement in words")
+    model: str = Field(description="privacy model that measures it")
     parameters: dict[str, Any] = Field(default_factory=dict)
 
     def requirement(self) -> Model:

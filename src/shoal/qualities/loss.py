@@ -35,7 +35,12 @@ class Loss(CellQuality):
     name: ClassVar[str] = "loss"
     aspect: ClassVar[Aspect] = Aspect.VALUES
 
-    balance: float = Field(default=0.5, ge=0, le=1, description="of searches: towards 1 generalising is cheaper")
+    balance: float = Field(
+        default=0.5,
+        ge=0,
+        le=1,
+        description="balance of a search between generalisation (towards 1) and suppression (towards 0)",
+    )
 
     def pricing(self, rungs: Rungs) -> Pricing:
         """Return a function that computes the cost of the column under the balance.

@@ -126,7 +126,7 @@ def _more_suppression(case: Case, goal: Goal, progress: Hook) -> ReleaseError:
         return ReleaseError(
             "impossible",
             "No generalisation scheme meets the requirements, even if all {persons:,} individuals may be suppressed.",
-            remedy="Reduce the requirements, or add coarser levels to the hierarchies.",
+            remedy="Reduce the requirements, or add higher levels to the hierarchies.",
             persons=case.persons,
         )
     some = f"at most {share(case.policy.search.suppression)} of the individuals ({case.limit:,})"
@@ -138,7 +138,7 @@ def _more_suppression(case: Case, goal: Goal, progress: Hook) -> ReleaseError:
             either(
                 Setting("search.suppression", _enough(fewest, case.persons)),
                 "reduce the requirements",
-                "add coarser levels to the hierarchies",
+                "add higher levels to the hierarchies",
             ),
         ],
         allowed=some if case.limit else "no individual",

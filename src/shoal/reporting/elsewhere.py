@@ -140,7 +140,7 @@ def _required(  # noqa: PLR0913, PLR0917 - requirements, and facts about both ta
         if about and (not seen.sensitive or (column is not None and column not in seen.sensitive)):
             yield Required(source, name, model.demand(), None, None, "nothing sensitive is released", moot=True)
         elif lost:
-            yield Required(source, name, model.demand(), None, None, "it is not known whose records are whose")
+            yield Required(source, name, model.demand(), None, None, "records cannot be assigned to individuals")
         elif about and strange:
             yield Required(source, name, model.demand(), None, None, strange)
         elif registered and Need.POPULATION in model.needs:

@@ -144,7 +144,7 @@ class PublicFindings:
     def uncountable(self) -> str:
         """The reason why the persons of a class cannot be counted in the released table; empty if they can."""
         if self.counts_persons and self.seen.subject is None:
-            return "The release has no column that identifies the person of a record."
+            return "The release has no column that identifies the individual of a record."
         if self.ours and self.policy.search.way.adds_records:
             return "Some of the released records may be counterfeits."
         return ""

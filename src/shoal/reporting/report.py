@@ -188,10 +188,10 @@ def report(  # noqa: PLR0913 - keyword-only options
 
 
 _KINDS: dict[str, tuple[type, str]] = {
-    "attacks": (Attacked, "what shoal.attack(original, release) returned"),
-    "people": (People, "what shoal.peers(original, policy) returned"),
-    "frontier": (Frontier, "what shoal.frontier(original, policy) returned"),
-    "schemes": (Schemes, "what shoal.schemes(original, policy) returned"),
+    "attacks": (Attacked, "the result of shoal.attack(original, release)"),
+    "people": (People, "the result of shoal.peers(original, policy)"),
+    "frontier": (Frontier, "the result of shoal.frontier(original, policy)"),
+    "schemes": (Schemes, "the result of shoal.schemes(original, policy)"),
 }
 
 

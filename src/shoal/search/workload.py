@@ -20,7 +20,7 @@ from shoal.kernels.translation import Codes, narrowest
 from shoal.sheet import Presentable, Sheet
 from shoal.table.frames import of_rows
 from shoal.table.table import Table
-from shoal.words import counted, size_in_words, time_in_words
+from shoal.words import counted, listed, size_in_words, time_in_words
 
 _SHARE = 0.4  # share of the memory that a table may occupy
 _BASE = 250 << 20  # bytes occupied by Python and its libraries
@@ -170,10 +170,10 @@ def _notes(expected: int, most: int, table: Table) -> tuple[str, ...]:
     notes = [f"Estimated from a sample of {counted(table.records, 'record')}."]
     unique = [column.name for column in table.columns if len(column.values) > 0.9 * table.records > _FEWEST]
     if unique:
-        notes.append(f"Nearly every record has a unique value in column '{unique[0]}'. Omit it if possible.")
+        notes.append(f"Nearly every record has a distinct value in {listed(unique)}. Omit these columns if possible.")
     if expected > most:
         notes.append(
-            f"That is more than the {most:,} combinations that fit into the memory of this machine: make a column "
-            "coarser before, leave one out, or take a sample."
+            f"Only {most:,} combinations fit into the memory of this machine. Generalise a column before, omit one, "
+            "or draw a sample."
         )
     return tuple(notes)

@@ -44,6 +44,6 @@ class Missing(StrEnum):
 
 _SAYS = {
     Missing.OWN: 'Missing values are treated as a category of their own (missing = "own").',
-    Missing.NEVER: 'A missing value matches no other person: its person is unique (missing = "never").',
+    Missing.NEVER: 'An individual with a missing value is unique (missing = "never").',
     Missing.WILDCARD: 'A missing value matches every value (missing = "wildcard"); only k and identity risk apply.',
 }

@@ -38,9 +38,9 @@ class SubsetSuppression(Technique):
 
     kind: Literal["subsets"] = "subsets"
     says: ClassVar[str] = (
-        "Records are generalised until classes are large enough for every combination of a few known columns."
+        "Single values are suppressed until classes are large enough for every combination of a few known columns."
     )
-    iso: ClassVar[str] = "local generalisation (each record as little as required)"
+    iso: ClassVar[str] = "local suppression (single values)"
     gives: ClassVar[frozenset[Gives]] = frozenset()
 
     def treat(self, goal: Goal, progress: Hook = silent) -> Treatment:

@@ -75,7 +75,7 @@ def _again(visit: Visit) -> Response:
 def _picture(visit: Visit) -> Response:
     drawn = visit.gallery.drawn(visit.request.path_params["name"])
     if drawn is None:
-        return _text("This picture is no longer available. Reload the page.", 404)
+        return _text("This chart is no longer available. Reload the page.", 404)
     return Response(drawn, media_type="image/svg+xml", headers={"content-security-policy": _OF_PICTURES})
 
 

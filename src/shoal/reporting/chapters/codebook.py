@@ -24,8 +24,8 @@ FEW = 60  # maximum number of distinct numbers listed; more are summarised
 @chapter("codebook", place=110)
 def codebook(findings: PublicFindings, audience: Audience) -> Section:
     """Describe each variable of the release: its values, their frequency and the technique applied."""
-    note = f" Values that fewer than {audience.least:,} persons have are not named." if audience.external else ""
-    lead = Text(f"The variables of the released table. * means that a value is not shown.{note}", Tone.LEAD)
+    note = f" Values of fewer than {audience.least:,} individuals are not named." if audience.external else ""
+    lead = Text(f"The variables of the released table. * means suppressed.{note}", Tone.LEAD)
     if audience.external and not findings.countable:
         values: Block = Text(f"{findings.uncountable} Values are therefore not listed.", Tone.NOTE)
     else:
@@ -42,7 +42,7 @@ def _overview(findings: PublicFindings, audience: Audience) -> Sheet:
         done = technique(findings, name) if name in findings.variables else "added"
         number = np.count_nonzero(counts.records[: len(column.values)])
         rows.append((name, str(findings.released[name].kind), done, f"{number:,}", *gaps))
-    headings = ("variable", "kind", "how it was made", "values", "missing", "not shown (*)")
+    headings = ("variable", "type", "technique", "values", "missing", "suppressed (*)")
     return Sheet("Variables", headings, tuple(rows), words=3)
 
 
@@ -56,7 +56,7 @@ def _values(findings: PublicFindings, audience: Audience) -> Iterator[Sheet]:
     for name in findings.released.names:
         column, counts = findings.seen[name], findings.counts[name]
         if name in findings.naming:
-            yield Sheet(name, ("value", "records", "share"), (("names persons: not listed", "", ""),))
+            yield Sheet(name, ("value", "records", "share"), (("identifies individuals: not listed", "", ""),))
         elif np.count_nonzero(counts.records) > FEW and scale(column) is not None:
             yield _described(findings, name, audience)
         else:

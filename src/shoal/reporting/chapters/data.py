@@ -21,13 +21,13 @@ def data(findings: PublicFindings, audience: Audience) -> Section:
 def _size(findings: PublicFindings) -> Iterator[tuple[str, str]]:
     if isinstance(findings, Findings):
         yield "Records in the original", f"{findings.before.records:,}"
-        yield "Persons in the original", f"{findings.before.persons:,}" if findings.before.counts_persons else "–"
+        yield "Individuals in the original", f"{findings.before.persons:,}" if findings.before.counts_persons else "–"
     yield "Records in the release", f"{findings.released.records:,}"
     if findings.counts_persons and findings.seen.subject is not None:
-        yield "Persons in the release", f"{findings.persons:,}"
+        yield "Individuals in the release", f"{findings.persons:,}"
     yield "Columns", f"{len(findings.released.names)} of {len(findings.variables)} are released"
     if findings.policy.search.sample is not None:
-        yield "Sample", f"{findings.policy.search.sample:.1%} of the persons were drawn at random"
+        yield "Sample", f"{findings.policy.search.sample:.1%} of the individuals, drawn at random"
     if isinstance(findings, Findings) and findings.release is not None:
         yield "Fingerprint of the original", str(findings.release.internal["input"]["fingerprint"])
 
@@ -36,4 +36,4 @@ def _roles(findings: PublicFindings) -> Sheet:
     rows = [(str(role), role.meaning, ", ".join(names)) for role in Role if (names := findings.with_role(role))]
     unnamed = [name for name, role in findings.variables.items() if role is None]
     rows += [("none", "not named in the policy; not released", ", ".join(unnamed))] if unnamed else []
-    return Sheet("Variables by role", ("role", "what it is", "variables"), tuple(rows), words=3)
+    return Sheet("Variables by role", ("role", "meaning", "variables"), tuple(rows), words=3)

@@ -150,7 +150,7 @@ def _cells(findings: Findings, audience: Audience) -> Sheet | None:
         rows.append((name, *_shares(counts, max(sum(counts), 1), audience)))
     if not rows:
         return None
-    headings = ("variable", "unchanged", "coarser", "suppressed", "changed")
+    headings = ("variable", "unchanged", "generalised", "suppressed", "changed")
     return Sheet(
         "Released cells compared with the original", headings, tuple(rows), ("Shares of the released records.",)
     )

@@ -35,7 +35,7 @@ def _told(identification: Identification) -> Iterator[Block]:
         sheet = Sheet("", ("attributes", "unique individuals"), rows)
         yield Section.of("Smallest identifying sets of columns", "keys", [lead, sheet])
     if identification.links:
-        lead = Text("One of them may disclose what the other hides: generalise them together.", Tone.LEAD)
+        lead = Text("One of them may disclose the suppressed values of the other: generalise them together.", Tone.LEAD)
         yield Section.of("Dependent columns", "links", [lead, Listing(tuple(map(str, identification.links)))])
     flagged = [item for item in identification.hipaa if item.columns]
     if flagged:

@@ -82,7 +82,7 @@ def _choose(visit: Visit) -> Response:
     except ValueError:
         k = None
     if k is None:
-        raise PolicyError("no-such-point", "There is no such point.", remedy="Select a point of the picture.")
+        raise PolicyError("no-such-point", "There is no such point.", remedy="Select a point of the chart.")
 
     def chosen(policy: dict[str, Any]) -> dict[str, Any]:
         others = [requirement for requirement in policy.get("require", []) if requirement.get("model") != "k-anonymity"]
