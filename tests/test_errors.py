@@ -102,7 +102,7 @@ PHRASED = {
     COMMAND_LINE: "Name them: add --quasi age,sex, or set suppression = 0.05 under [search] in the policy, "
     "or add --force.",
     WORKBENCH: "Name them: choose columns with the role quasi on the page Identify, "
-    'or set "suppression" to 0.05 under "Search" on the page Protect.',
+    'or set "Suppression limit" to 0.05 under "Search" on the page Protect.',
 }
 
 

@@ -90,7 +90,13 @@ def test_analyses(tmp_path):
     ).split()
     done = run(*asked, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    for words in ("Learning died", "Odds ratios for died", "Hazard ratios for died", "Survival", "Suppression by subgroup"):
+    for words in (
+        "Learning died",
+        "Odds ratios for died",
+        "Hazard ratios for died",
+        "Survival",
+        "Suppression by subgroup",
+    ):
         assert words in done.stdout
     found = json.loads(run(*asked, "--json", cwd=tmp_path).stdout)["result"]["analyses"]
     assert found["learning"]["records"] == 200

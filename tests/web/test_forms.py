@@ -14,7 +14,7 @@ def test_a_technique_is_chosen_by_name_and_its_options_are_fields():
     by_name = {field.name: field for field in asked(recoding="mondrian", strict=False)}
     assert by_name["recoding"].kind == "choice"
     assert by_name["recoding"].value == "mondrian"
-    assert by_name["recoding.mondrian.strict"].label == "strict (mondrian)"
+    assert by_name["recoding.mondrian.strict"].label == "Strict cuts (mondrian)"
     assert by_name["recoding.mondrian.strict"].value is False  # stands beside the technique
     assert by_name["recoding.mondrian.cuts"].choices == ("anywhere", "hierarchy")
     assert not {"strict", "cuts"} & set(by_name)  # one place for each setting

@@ -62,8 +62,7 @@ def check_reference(reference: Reference, table: Table, other: Table) -> None:
         raise PolicyError(
             "reference-kinds",
             "'{table}.{column}' is of kind {kind}, and '{other}.{key}' of kind {other_kind}.",
-            remedy="Both must be written alike: 7 differs from 7.0 and 007. Read both as text with text = […] under "
-            "[tables.NAME.read].",
+            remedy="Both must be written alike: 7 differs from 7.0. Read both columns as text (import option text).",
             table=reference.table,
             column=reference.column,
             kind=column.kind,
@@ -105,8 +104,7 @@ def whose(policy: Policy, columns: Mapping[str, Collection[str]], name: str) -> 
         raise PolicyError(
             "subject-not-in-table",
             "The table '{table}' has no column '{column}', which identifies the individual of a record.",
-            remedy="A release has it if the subject gets pseudonyms (key_file = … under [pseudonyms]) and is the "
-            "same in all tables (subject = … under [data]).",
+            remedy="A release contains it if the subject is the same column in all tables and is pseudonymised.",
             table=name,
             column=own,
         )

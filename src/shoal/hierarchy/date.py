@@ -47,10 +47,18 @@ class Date(Spec):
     units: list[DateUnit] = Field(
         default_factory=list, description="units of the levels, in ascending order (default: all)"
     )
-    format: str | None = Field(default=None, description="format of dates in text columns, such as %d.%m.%Y")
-    earliest: int | None = Field(default=None, description="bottom coding: dates before this year share one label")
-    latest: int | None = Field(default=None, description="top coding: dates after this year share one label")
-    unknown: Literal["refuse", "suppress"] = Field(default="refuse", description="treatment of text that is not a date")
+    format: str | None = Field(
+        default=None, title="Date format", description="format of dates in text columns, such as %d.%m.%Y"
+    )
+    earliest: int | None = Field(
+        default=None, title="First year", description="bottom coding: dates before this year share one label"
+    )
+    latest: int | None = Field(
+        default=None, title="Last year", description="top coding: dates after this year share one label"
+    )
+    unknown: Literal["refuse", "suppress"] = Field(
+        default="refuse", title="Unknown values", description="treatment of text that is not a date"
+    )
 
     @model_validator(mode="after")
     def _check(self) -> Self:

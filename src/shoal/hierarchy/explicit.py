@@ -37,10 +37,12 @@ class Explicit(Spec):
 
     kind: Literal["explicit"] = "explicit"
     file: str | None = Field(default=None, description="text file with a row per value and a column per level")
-    separator: str | None = Field(default=None, description="field separator of the file (default: detected)")
+    separator: str | None = Field(
+        default=None, title="Field separator", description="field separator of the file (default: detected)"
+    )
     values: dict[str, list[str]] = Field(default_factory=dict, description="labels of each value on levels 1, 2, …")
     unknown: Literal["refuse", "suppress"] = Field(
-        default="refuse", description="treatment of values that the hierarchy does not contain"
+        default="refuse", title="Unknown values", description="treatment of values that the hierarchy does not contain"
     )
     check_labels: bool = Field(
         default=True, description="whether labels in the form of intervals must contain their values and not overlap"

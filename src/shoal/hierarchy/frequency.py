@@ -28,8 +28,10 @@ class Frequency(Spec):
     """
 
     kind: Literal["frequency"] = "frequency"
-    keep: list[int] = Field(min_length=1, description="maximum number of categories on each level, descending")
-    other: str = Field(default="other", description="label of all other categories")
+    keep: list[int] = Field(
+        min_length=1, title="Categories kept", description="maximum number of categories on each level, descending"
+    )
+    other: str = Field(default="other", title="Label of other categories", description="label of all other categories")
     of_persons = True
 
     @property

@@ -43,7 +43,7 @@ class Icd10(Spec):
         default="who", description="edition: who (WHO) or cm (clinical modification), which differ in some blocks"
     )
     unknown: Literal["refuse", "suppress"] = Field(
-        default="refuse", description="treatment of values that are not ICD-10 codes"
+        default="refuse", title="Unknown values", description="treatment of values that are not ICD-10 codes"
     )
 
     def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:

@@ -40,15 +40,21 @@ class Interval(Spec):
 
     kind: Literal["interval"] = "interval"
     widths: list[Number] = Field(
-        default_factory=list, description="interval width of each level, every width a multiple of the previous one"
+        default_factory=list,
+        title="Interval widths",
+        description="interval width of each level, every width a multiple of the previous one",
     )
     anchor: Number = Field(default=0, description="lower bound of an interval, from which all others are counted")
     cuts: list[list[Number]] = Field(
         default_factory=list, description="instead of widths: lower bounds of the intervals of each level"
     )
-    bottom: Number | None = Field(default=None, description="bottom coding: all values below form one interval")
+    bottom: Number | None = Field(
+        default=None, title="Bottom coding", description="bottom coding: all values below form one interval"
+    )
     top: Number | None = Field(
-        default=None, description="top coding: all values from here on form one interval, such as 90 for 90+"
+        default=None,
+        title="Top coding",
+        description="top coding: all values from here on form one interval, such as 90 for 90+",
     )
 
     @model_validator(mode="after")

@@ -33,11 +33,15 @@ class Order(Spec):
     kind: Literal["order"] = "order"
     names_values: ClassVar[bool] = True
     sizes: list[int] = Field(
-        min_length=1, description="number of values per group on each level, each a multiple of the previous one"
+        min_length=1,
+        title="Group sizes",
+        description="number of values per group on each level, each a multiple of the previous one",
     )
-    order: list[str] = Field(default_factory=list, description="order of the values, if they are text")
+    order: list[str] = Field(
+        default_factory=list, title="Order of the values", description="order of the values, if they are text"
+    )
     unknown: Literal["refuse", "suppress"] = Field(
-        default="refuse", description="treatment of values that the order does not contain"
+        default="refuse", title="Unknown values", description="treatment of values that the order does not contain"
     )
 
     @model_validator(mode="after")

@@ -45,12 +45,18 @@ class Prefix(Spec):
     """
 
     kind: Literal["prefix"] = "prefix"
-    keep: list[int] = Field(default_factory=list, description="number of characters kept on each level, descending")
-    code: str | None = Field(default=None, description="instead of keep: name of a standard code")
-    length: int | None = Field(default=None, ge=1, description="length of a code")
+    keep: list[int] = Field(
+        default_factory=list, title="Characters kept", description="number of characters kept on each level, descending"
+    )
+    code: str | None = Field(
+        default=None, title="Standard code", description="instead of keep: name of a standard code"
+    )
+    length: int | None = Field(default=None, ge=1, title="Code length", description="length of a code")
     mask: str = Field(default="*", description="replacement for the removed characters")
     unknown: Literal["refuse", "suppress"] = Field(
-        default="refuse", description="treatment of values of another length, or that are not valid codes"
+        default="refuse",
+        title="Unknown values",
+        description="treatment of values of another length, or that are not valid codes",
     )
 
     @model_validator(mode="after")

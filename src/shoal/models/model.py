@@ -214,8 +214,12 @@ class AttributeModel(Model):
 
     needs: ClassVar[frozenset[Need]] = frozenset({Need.SENSITIVE})
 
-    column: str | None = Field(default=None, description="sensitive column (default: all)")
-    reading: ColumnReading = Field(default=ColumnReading.WORST, description="treatment of several sensitive columns")
+    column: str | None = Field(default=None, title="Sensitive column", description="sensitive column (default: all)")
+    reading: ColumnReading = Field(
+        default=ColumnReading.WORST,
+        title="Several sensitive columns",
+        description="treatment of several sensitive columns",
+    )
 
     @model_validator(mode="after")
     def _one_reading(self) -> Self:

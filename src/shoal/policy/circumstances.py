@@ -10,9 +10,15 @@ from shoal.validation import Checked, Share
 class PopulationSettings(Checked):
     """The population from which the table is drawn, given by one of file, size and fraction."""
 
-    file: str | None = Field(default=None, description="file with the quasi-identifiers of the whole population")
-    size: int | None = Field(default=None, gt=0, description="number of individuals of the population")
-    fraction: float | None = Field(default=None, gt=0, le=1, description="share of the population that is in the table")
+    file: str | None = Field(
+        default=None, title="Register", description="file with the quasi-identifiers of the whole population"
+    )
+    size: int | None = Field(
+        default=None, gt=0, title="Population size", description="number of individuals of the population"
+    )
+    fraction: float | None = Field(
+        default=None, gt=0, le=1, title="Sampling fraction", description="share of the population that is in the table"
+    )
 
     @model_validator(mode="after")
     def _one_of(self) -> Self:

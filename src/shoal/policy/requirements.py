@@ -39,8 +39,10 @@ class AttackLimit(Checked):
     """A maximum success rate of an attack on the release, compared with the upper end of its interval."""
 
     attack: str = Field(description="name of an attack", json_schema_extra=_known_attacks)
-    at_most: Share = Field(gt=0, description="maximum success; the upper end of the 95% interval counts")
-    column: str | None = Field(default=None, description="sensitive column (default: all)")
+    at_most: Share = Field(
+        gt=0, title="Maximum success", description="maximum success; the upper end of the 95% interval counts"
+    )
+    column: str | None = Field(default=None, title="Sensitive column", description="sensitive column (default: all)")
 
     @field_validator("attack")
     @classmethod

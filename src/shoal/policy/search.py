@@ -42,20 +42,32 @@ class Search(Checked):
     """Options, limits and objective of the search for a release."""
 
     suppression: Share = Field(
-        default=0.02, description="maximum share of individuals who are suppressed or treated as outliers"
+        default=0.02,
+        title="Suppression limit",
+        description="maximum share of individuals who are suppressed or treated as outliers",
     )
-    quality: str = Field(default="loss", description="quality measure to minimise", json_schema_extra=_known_qualities)
+    quality: str = Field(
+        default="loss",
+        title="Quality measure",
+        description="quality measure to minimise",
+        json_schema_extra=_known_qualities,
+    )
     balance: Share = Field(
         default=DEFAULT_BALANCE,
         description="balance between generalisation (towards 1) and suppression (towards 0); for loss",
     )
-    target: str | None = Field(default=None, description="target column; for classification-metric")
+    target: str | None = Field(
+        default=None, title="Target column", description="target column; for classification-metric"
+    )
     recoding: AnyTechnique = Field(
         default=usual(),
+        title="Technique",
         description=f"technique. {' '.join(f'{name}: {TECHNIQUES[name].says}' for name in TECHNIQUES)}",
         json_schema_extra=_name_or_table,
     )
-    refine: bool = Field(default=False, description="whether generalisation is reduced class by class where possible")
+    refine: bool = Field(
+        default=False, title="Refinement", description="whether generalisation is reduced class by class where possible"
+    )
     strict: bool | None = Field(
         default=None, deprecated=True, description='same as recoding = { kind = "…", strict = … }'
     )
@@ -75,9 +87,14 @@ class Search(Checked):
         json_schema_extra=_known_ways,
     )
     seconds: float = Field(
-        default=60, gt=0, description="time limit in seconds if there are too many schemes to evaluate"
+        default=60,
+        gt=0,
+        title="Time limit (seconds)",
+        description="time limit in seconds if there are too many schemes to evaluate",
     )
-    sample: float | None = Field(default=None, gt=0, lt=1, description="sampling fraction (default: all)")
+    sample: float | None = Field(
+        default=None, gt=0, lt=1, title="Sampling fraction", description="sampling fraction (default: all)"
+    )
 
     @property
     def technique(self) -> Technique:

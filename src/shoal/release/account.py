@@ -120,7 +120,7 @@ def _on_suppressed_values(case: Case, transformed: Transformed, dependent: tuple
         yield (
             f"Released values of {listed(typed)} are written in a way that follows from suppressed values, such as one "
             "decimal number or text among whole numbers, and disclose that there were such values. Correct these "
-            "values in the data, or read columns without intervals as text: [data] read = { text = […] }."
+            "values in the data, or read columns without intervals as text (import option text)."
         )
     if dependent:
         yield (

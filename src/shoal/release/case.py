@@ -345,7 +345,7 @@ def _leaders(table: Table, policy: Policy) -> dict[str, str]:
                 "bad-link",
                 "Column '{column}' is linked to '{leader}'. Both must be quasi-identifiers, and '{leader}' must not "
                 "be linked itself.",
-                remedy="Delete linked = \"{leader}\" of column '{column}' if one of them has another role now.",
+                remedy="If one of them has another role now, remove the link of column '{column}' to '{leader}'.",
                 column=follower,
                 leader=leader,
             )

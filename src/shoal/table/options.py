@@ -11,22 +11,31 @@ from shoal.validation import Checked
 class Options(Checked):
     """Options for reading a file. Options that are not given are detected from the file."""
 
-    format: str | None = Field(default=None, description="file format, if the suffix does not identify it")
-    separator: str | None = Field(default=None, description="field separator")
-    decimal: Literal[".", ","] | None = Field(default=None, description="decimal separator")
-    encoding: str | None = Field(default=None, description="text encoding, such as cp1252")
+    format: str | None = Field(
+        default=None, title="File format", description="file format, if the suffix does not identify it"
+    )
+    separator: str | None = Field(default=None, title="Field separator", description="field separator")
+    decimal: Literal[".", ","] | None = Field(default=None, title="Decimal separator", description="decimal separator")
+    encoding: str | None = Field(default=None, title="Text encoding", description="text encoding, such as cp1252")
     header: bool | None = Field(
         default=None,
+        title="Header row",
         description="whether the first row is a header (default: yes, unless it looks like data)",
     )
-    skip: int = Field(default=0, ge=0, le=1_000_000, description="number of lines to skip above the header")
-    unnamed: Literal["refuse", "drop", "number"] = Field(
-        default="refuse", description="treatment of columns without a name"
+    skip: int = Field(
+        default=0, ge=0, le=1_000_000, title="Lines to skip", description="number of lines to skip above the header"
     )
-    markers: tuple[str, ...] = Field(default=(), description="texts that mean missing in every column, such as NA")
-    suppressed: str | None = Field(default=None, description="text of suppressed cells, such as *")
-    text: tuple[str, ...] = Field(default=(), description="columns to read as text")
-    columns: tuple[str, ...] = Field(default=(), description="columns to read (default: all)")
+    unnamed: Literal["refuse", "drop", "number"] = Field(
+        default="refuse", title="Columns without a name", description="treatment of columns without a name"
+    )
+    markers: tuple[str, ...] = Field(
+        default=(), title="Missing-value markers", description="texts that mean missing in every column, such as NA"
+    )
+    suppressed: str | None = Field(
+        default=None, title="Text of suppressed cells", description="text of suppressed cells, such as *"
+    )
+    text: tuple[str, ...] = Field(default=(), title="Columns to read as text", description="columns to read as text")
+    columns: tuple[str, ...] = Field(default=(), title="Columns to read", description="columns to read (default: all)")
     engine: Literal["memory", "disk", "duckdb", "spark"] = Field(
         default="memory",
         description="where rows are: in memory, in files of their codes on disk (tables larger than memory), in a "

@@ -26,10 +26,13 @@ class Mondrian(Technique):
 
     kind: Literal["mondrian"] = "mondrian"
     strict: bool = Field(
-        default=True, description="whether records with the same value at a cut stay in the same class"
+        default=True,
+        title="Strict cuts",
+        description="whether records with the same value at a cut stay in the same class",
     )
     cuts: Literal["anywhere", "hierarchy"] = Field(
         default="hierarchy",
+        title="Cuts of numbers",
         description="whether numbers are cut at the bounds of their hierarchy, or anywhere, which discloses exact "
         "values",
     )

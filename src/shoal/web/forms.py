@@ -21,7 +21,7 @@ class Field:
     ``kind``: choice, check, number, list or text. ``value``: the current value. ``usual``: the default.
     ``plain``: whether the input is always text, even if it looks like a number or a truth value.
     An option that belongs to one choice of another field has a dotted name: the option ``strict`` of the technique
-    ``mondrian`` is called ``recoding.mondrian.strict``.
+    ``mondrian`` is called ``recoding.mondrian.strict``. ``title``: the displayed name, without that choice.
     """
 
     name: str
@@ -29,6 +29,7 @@ class Field:
     value: Any
     usual: Any
     says: str
+    title: str
     choices: tuple[str, ...] = ()
     low: float | None = None
     whole: bool = False
@@ -36,9 +37,15 @@ class Field:
 
     @property
     def label(self) -> str:
-        """The displayed name; for an option, its own name followed by the choice it belongs to."""
-        _, *choice, name = ("", *self.name.split("."))
-        return f"{name} ({choice[-1]})".replace("_", " ") if choice else name.replace("_", " ")
+        """The displayed name; for an option, its title followed by the choice it belongs to."""
+        _, *choice, _ = ("", *self.name.split("."))
+        return f"{self.title} ({choice[-1]})" if choice else self.title
+
+    @property
+    def help(self) -> str:
+        """The line below the field; empty if it would only repeat the label."""
+        says = "" if self.says.lower() == self.title.lower() else self.says
+        return f"{says} (comma-separated)".strip() if self.kind == "list" else says
 
     @property
     def text(self) -> str:
@@ -70,7 +77,8 @@ def fields(
         if choices and name in choices:
             options = ("", *choices[name])
             usual = schema_part.get("default")
-            shown.append(Field(name, "choice", value, usual, _says(name, schema_part), options, plain=True))
+            says, title = _says(name, schema_part), title_of(name, schema_part)
+            shown.append(Field(name, "choice", value, usual, says, title, options, plain=True))
         elif tables:
             shown += _with_options(name, schema_part, tables, values)
         else:
@@ -94,7 +102,8 @@ def _with_options(
     """
     given, usual = values.get(name, schema_part["default"]), schema_part["default"]
     chosen = {"kind": given} if isinstance(given, str) else dict(given)
-    shown = [Field(name, "choice", chosen["kind"], usual, _says(name, schema_part), tuple(tables), plain=True)]
+    says, title = _says(name, schema_part), title_of(name, schema_part)
+    shown = [Field(name, "choice", chosen["kind"], usual, says, title, tuple(tables), plain=True)]
     for kind, table in tables.items():
         for option, part in table["properties"].items():
             if option != "kind":
@@ -103,6 +112,21 @@ def _with_options(
                 value = next((each for each in (stands, beside) if each is not None), part.get("default"))
                 shown.append(_field(f"{name}.{kind}.{option}", part, table.get("$defs", {}), value))
     return shown
+
+
+def title_of(name: str, schema_part: Mapping[str, Any]) -> str:
+    """Return the title of a field: the declared one, or its name; symbols such as k stay in lower case.
+
+    >>> title_of("at_most", {"title": "Maximum success"}), title_of("check_labels", {"title": "Check Labels"})
+    ('Maximum success', 'Check labels')
+    >>> title_of("k", {"title": "K"})
+    'k'
+    """
+    own = name.rpartition(".")[2].replace("_", " ")
+    title = str(schema_part.get("title", own.title()))
+    if title != own.title():
+        return title
+    return own if len(own) == 1 else own.capitalize()
 
 
 def _says(name: str, schema_part: Mapping[str, Any]) -> str:
@@ -118,7 +142,7 @@ def _too_deep(schema_part: Mapping[str, Any]) -> bool:
 
 
 def _field(name: str, schema_part: Mapping[str, Any], known: Mapping[str, Any], value: Any) -> Field:
-    says, usual = _says(name, schema_part), schema_part.get("default")
+    says, title, usual = _says(name, schema_part), title_of(name, schema_part), schema_part.get("default")
     kinds = [part for part in schema_part.get("anyOf", [schema_part]) if part.get("type") != "null"]
     first = {**kinds[0], **known.get(str(kinds[0].get("$ref", "")).rpartition("/")[2], {})}
     optional = ("",) if any(part.get("type") == "null" for part in schema_part.get("anyOf", [])) else ()
@@ -126,14 +150,14 @@ def _field(name: str, schema_part: Mapping[str, Any], known: Mapping[str, Any], 
     choices = first.get("enum") or (list(_TRUTH.values()) if kind == "boolean" and optional else None)
     if choices is not None:
         texts = all(isinstance(choice, str) for choice in choices)
-        return Field(name, "choice", value, usual, says, (*optional, *map(str, choices)), plain=texts)
+        return Field(name, "choice", value, usual, says, title, (*optional, *map(str, choices)), plain=texts)
     if kind == "boolean":
-        return Field(name, "check", value, usual, says)
+        return Field(name, "check", value, usual, says, title)
     if kind == _LIST:
-        return Field(name, "list", value, usual, says, plain=first.get("items", {}).get("type") == _TEXT)
+        return Field(name, "list", value, usual, says, title, plain=first.get("items", {}).get("type") == _TEXT)
     if kind in {"integer", "number"} and len(kinds) == 1:
-        return Field(name, "number", value, usual, says, low=first.get("minimum"), whole=kind == "integer")
-    return Field(name, "text", value, usual, says, plain=kind == _TEXT and len(kinds) == 1)
+        return Field(name, "number", value, usual, says, title, low=first.get("minimum"), whole=kind == "integer")
+    return Field(name, "text", value, usual, says, title, plain=kind == _TEXT and len(kinds) == 1)
 
 
 def filled_in(asked: Sequence[Field], form: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
@@ -141,7 +165,7 @@ def filled_in(asked: Sequence[Field], form: Mapping[str, Sequence[Any]]) -> dict
 
     Fields that are unchanged or absent from the form keep their current value.
 
-    >>> asked = [Field("k", "number", None, None, ""), Field("widths", "list", None, None, "")]
+    >>> asked = [Field("k", "number", None, None, "", "k"), Field("widths", "list", None, None, "", "Widths")]
     >>> filled_in(asked, {"k": ["5"], "widths": ["5, 10"]})
     {'k': 5, 'widths': [5, 10]}
     """

@@ -3,6 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
+from pydantic import BaseModel
+
+from shoal.policy.search import Search
+from shoal.table.options import Options
+from shoal.web.forms import title_of
+
 _ROLES = {"quasi": "quasi", "sensitive": "sensitive", "subject": "subject", "insensitive": "insensitive"}
 _IMPORT = {
     *("header", "encoding", "separator", "decimal", "skip", "text", "markers", "suppressed", "unnamed", "columns"),
@@ -17,13 +23,13 @@ class Workbench:
         """Return an instruction naming the field of a page. Settings without a field are edited in the policy text.
 
         >>> Workbench().setting("search.suppression", 0.05)
-        'set "suppression" to 0.05 under "Search" on the page Protect'
+        'set "Suppression limit" to 0.05 under "Search" on the page Protect'
         >>> Workbench().setting("pseudonyms.key_file", "…")
         'set "key_file" under "pseudonyms" in the text of the policy on the page Protect'
         """
         table, _, name = key.partition(".")
         if table == "search":
-            return f'set "{_label(name)}"{_to(value)} under "Search" on the page Protect'
+            return f'set "{_label(Search, name)}"{_to(value)} under "Search" on the page Protect'
         if table == "require":
             return "add a requirement on the page Protect"
         if table == "population":
@@ -50,22 +56,23 @@ class Workbench:
         """Return an instruction naming the field of a page; empty for options that the workbench does not offer.
 
         >>> Workbench().option("header", False)
-        'set "header" to off under "Import settings" on the page Load'
+        'set "Header row" to off under "Import settings" on the page Load'
         >>> Workbench().option("quasi", "…"), Workbench().option("force", True)
         ('choose columns with the role quasi on the page Identify', '')
         """
         if name in _ROLES:
             return f"choose columns with the role {_ROLES[name]} on the page Identify"
         if name in _IMPORT:
-            return f'set "{_label(name)}"{_to(value)} under "Import settings" on the page Load'
+            return f'set "{_label(Options, name)}"{_to(value)} under "Import settings" on the page Load'
         return ""
 
 
 WORKBENCH = Workbench()
 
 
-def _label(name: str) -> str:
-    return name.replace("_", " ")
+def _label(model: type[BaseModel], name: str) -> str:
+    """Return the label of the field of a setting."""
+    return title_of(name, model.model_json_schema()["properties"][name])
 
 
 def _to(value: Any) -> str:
