@@ -43,7 +43,7 @@ def test_what_is_found():
     (attribute,) = found.attributes
     assert (attribute.maximum, attribute.certain) == (1, 4)
     assert found.met is None  # nothing is asked for
-    assert found.meaning == "2 individuals of 7 unique by the quasi-identifiers."
+    assert found.meaning == "2 of 7 individuals are unique by the quasi-identifiers."
 
 
 def test_words_for_k():
@@ -317,7 +317,7 @@ def test_a_register_of_other_people(tmp_path):
     shoal.write(shoal.read({"a": ["x"] * 9}), tmp_path / "all.csv")
     (tmp_path / "p.toml").write_text('version = 1\ncolumns.a = "quasi"\npopulation.file = "all.csv"\n')
     found = shoal.assess({"a": ["x", "x", "y"]}, tmp_path / "p.toml")
-    assert "does not contain, or writes differently: 1." in " ".join(found.notes)
+    assert "does not contain, or contains with other values: 1." in " ".join(found.notes)
 
 
 def test_risks_that_need_classes_are_left_out_where_there_are_none():

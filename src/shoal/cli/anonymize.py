@@ -174,16 +174,15 @@ def show(release: "Release", out: "Console") -> None:
     sheet = grid("requirement", "required", "attained", "")
     for requirement in release.requirements:
         verdict = requirement.verdict
-        exact = ", ".join(f"{name} = {_short(value_of)}" for name, value_of in verdict.value.items())
-        value = requirement.attained if requirement.guarantee == "measured" else exact
         column = f" ({verdict.column})" if verdict.column else ""
-        sheet.add_row(plain(verdict.model + column), verdict.asked, value, requirement.outcome)
+        sheet.add_row(plain(verdict.model + column), verdict.asked, requirement.attained, requirement.outcome)
     out.print()
     out.print(sheet)
     sheet = grid("quality measure", "value", "cost (0 = none, 1 = everything)")
     for name, measured in release.quality.items():
         if measured.total is not None:
-            sheet.add_row(name, short(measured.total.value), short(measured.total.cost))
+            unit = "" if measured.unit == "share" else f" [dim]{measured.unit}[/dim]"
+            sheet.add_row(name, f"{short(measured.total.value)}{unit}", short(measured.total.cost))
     out.print()
     out.print(sheet)
 
@@ -199,10 +198,6 @@ def _told(release: "Release") -> list[str]:
             numbers = f"highest {short(risk['highest'])}, average {short(risk['average'])}"
             sentences.append(f"Re-identification risk of the sample ({who}): {numbers}.")
     return sentences
-
-
-def _short(value: Any) -> str:
-    return f"{float(value):.6g}"
 
 
 def _tell_frontier(points: "Frontier", technique: "Technique", *, json: bool) -> None:

@@ -10,6 +10,7 @@ from shoal.cli import source as given
 from shoal.cli.assess import Quasi, Sensitive, Subject
 from shoal.cli.output import Notes, console, document, grid, plain, progress_bar
 from shoal.cli.pictures import draw
+from shoal.words import share
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -130,11 +131,11 @@ def show(attacked: "Attacked", out: "Console") -> None:
         column.min_width = width
     for result in attacked.results:
         success = result.success
-        control = "-" if result.control is None else f"{result.control.value:.1%}"
+        control = "–" if result.control is None else share(result.control.value)
         table.add_row(
             plain(result.title),
             f"{success.value:.1%} ({100 * success.low:.1f}–{100 * success.high:.1f})",
-            f"{result.baseline:.1%}",
+            share(result.baseline),
             *((control,) if controlled else ()),
             result.gained,
         )
@@ -144,8 +145,9 @@ def show(attacked: "Attacked", out: "Console") -> None:
         out.print(f"  {plain(name)}: {plain(says)}")
     out.print("\nRisks of WP216, each with the attack that gains most over its baseline:")
     for question, best in attacked.card().items():
-        outcome = "no attack was run"
+        outcome = "not assessed; no attack was run"
         if best is not None:
+            present = "present" if best.is_sure else "no significant gain"
             without = ATTACKS[best.attack].without
-            outcome = f"{best.success.value:.1%} by {best.title}, {best.baseline:.1%} {without}"
+            outcome = f"{present}; {best.success.value:.1%} by {best.title}, {share(best.baseline)} {without}"
         out.print(f"  {question}: {plain(outcome)}")

@@ -154,7 +154,7 @@ def _single(measured: "Measured", quasi: tuple[str, ...]) -> tuple[str, ...]:
     dearest = max(costs, key=lambda name: costs[name], default=None)
     where = f"[dim]{plain(dearest)} {short(costs[dearest])}[/dim]" if dearest and costs[dearest] > 0 else ""
     left = sum(name in measured.left_out for name in quasi)
-    where += f" [dim](of {len(quasi) - left} columns)[/dim]" if left else ""
+    where += f" [dim]({counted(len(quasi) - left, 'column')})[/dim]" if left else ""
     unit = "" if measured.unit == "share" else f" [dim]{measured.unit}[/dim]"
     return short(measured.total.cost), f"{short(measured.total.value)}{unit}", where
 
@@ -187,13 +187,21 @@ def _written(value: Any) -> str:
 
 
 def _show_columns(comparison: "Comparison", out: "Console") -> None:
+    """Print the outcome of the cells; columns other than quasi-identifiers share a row if their outcomes are equal."""
     out.print("\n[bold]Cells[/bold]")
     sheet = grid("  column", "unchanged", "generalised", "suppressed", "changed")
+    others: dict[tuple[str, ...], list[str]] = {}
     for name, fates in comparison.columns.items():
-        mark = "" if name in comparison.quasi else " [dim](not a quasi-identifier)[/dim]"
         whole = max(sum(asdict(fates).values()), 1)
-        shares = (share(number / whole) for number in asdict(fates).values())
-        sheet.add_row(f"  {plain(name)}{mark}", *shares)
+        shares = tuple(share(number / whole) for number in asdict(fates).values())
+        if name in comparison.quasi:
+            sheet.add_row(f"  {plain(name)}", *shares)
+        else:
+            others.setdefault(shares, []).append(name)
+    if others:
+        sheet.add_row("  [dim]other columns[/dim]")
+    for shares, names in others.items():
+        sheet.add_row(f"  {plain(names[0] if len(names) == 1 else counted(len(names), 'column'))}", *shares)
     out.print(sheet)
 
 

@@ -89,15 +89,18 @@ def _write(text: str, path: Path, never: tuple[Path, ...], *, force: bool) -> No
 
 def show(identification: "Identification", out: "Console") -> None:
     """Print the proposed roles, and the evidence on combinations of columns."""
-    table = grid("column", "role", "reasons")
+    from shoal.identification.identification import CONTRIBUTION
+
+    table = grid("column", "role", "reasons", "contribution")
     table.columns[1].justify = table.columns[2].justify = "left"
     table.columns[2].no_wrap = False
     table.columns[0].no_wrap, table.columns[0].overflow, table.columns[0].max_width = False, "fold", 40
     for name, column in identification.columns.items():
-        table.add_row(plain(name), str(column.role), plain(" ".join(column.reasons)))
+        table.add_row(plain(name), str(column.role), plain(" ".join(column.reasons)), column.points)
     out.print(table)
     parts = identification.contribution
     if parts is not None:
+        out.print(f"[dim]{CONTRIBUTION}[/dim]")
         known = ", ".join(f"{number}: {share_of(share)}" for number, share in enumerate(parts.by_number[1:7], 1))
         drawn = "" if parts.orders is None else f" (estimated from {parts.orders} random column orders)"
         out.print(f"\nUnique individuals by number of known columns{drawn}:\n  {known}")

@@ -40,21 +40,18 @@ class Known(StrEnum):
 class Concept:
     """Meaning of a column, and its role.
 
-    ``hipaa``: the letter in HIPAA's list of identifiers; ``hipaa_above``: the letter applies to numbers above this
-    only. ``known``: the group that may know the attribute. ``sensitive``: the reason why its disclosure is harmful.
+    ``says``: the meaning in words. ``hipaa``: the letter in HIPAA's list of identifiers; ``hipaa_above``: the letter
+    applies to numbers above this only. ``known``: the group that may know the attribute. ``sensitive``: the reason why
+    its disclosure is harmful.
     """
 
     name: str
+    says: str
     role: Role
     hipaa: str | None = None
     known: Known | None = None
     sensitive: str | None = None
     hipaa_above: float | None = None
-
-    @property
-    def says(self) -> str:
-        """The concept in plain words."""
-        return self.name.replace("-", " ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +77,7 @@ def concepts() -> dict[str, Concept]:
     return {
         name: Concept(
             name,
+            section["says"],
             Role(section["role"]),
             section.get("hipaa"),
             Known(section["known"]) if "known" in section else None,

@@ -6,6 +6,7 @@ from typing import Any
 from shoal.identification.concepts import Concept
 from shoal.identification.shape import Shape
 from shoal.table.role import Role
+from shoal.words import short
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,6 +36,11 @@ class Finding:
     told_by: str | None = None
     follows: str | None = None
     hipaa: str | None = None
+
+    @property
+    def points(self) -> str:
+        """The contribution to uniqueness in percentage points; empty if it was not counted."""
+        return "" if self.uniqueness is None else short(100 * self.uniqueness)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as plain data."""

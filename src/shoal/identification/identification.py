@@ -28,9 +28,10 @@ from shoal.table.frames import of_rows
 from shoal.table.role import Role
 from shoal.table.scale import scale
 from shoal.table.table import Table
-from shoal.words import counted, short
+from shoal.words import counted
 
 METHODS = ("evidence", "g-distinct")
+CONTRIBUTION = "Contribution: percentage points of unique individuals that a column adds on average."
 _MANY = 0.9  # share of the individuals that a key must make unique
 KEYS = 10  # maximum number of smallest keys that are reported
 
@@ -92,13 +93,16 @@ class Identification(Presentable):
     def to_frame(self, kind: str | None = None) -> Any:
         """Return one row for each column: its role and the evidence."""
         rows = [{"column": name, **finding.to_dict()} for name, finding in self.columns.items()]
-        return of_rows([{**row, "role": str(row["role"]), "reasons": "; ".join(row["reasons"])} for row in rows], kind)
+        return of_rows([{**row, "role": str(row["role"]), "reasons": " ".join(row["reasons"])} for row in rows], kind)
 
     def sheet(self) -> Sheet:
         """Return the proposed role of each column, with reasons."""
-        rows = tuple((column.name, column.role.value, "; ".join(column.reasons)) for column in self.columns.values())
+        rows = tuple(
+            (column.name, column.role.value, " ".join(column.reasons), column.points)
+            for column in self.columns.values()
+        )
         title = f"{counted(len(rows), 'column')}, {counted(self.table.records, 'record')}"
-        return Sheet(title, ("column", "role", "because"), rows, words=3)
+        return Sheet(title, ("column", "role", "reasons", "contribution"), rows, (CONTRIBUTION,), words=3)
 
 
 def identified(  # noqa: PLR0913 - keyword-only options
@@ -252,7 +256,7 @@ def _finding(
     return Finding(
         seen.name,
         proposal.role,
-        (*proposal.reasons, *_more(seen, proposal, share, _teller(seen.name, together))),
+        (*proposal.reasons, *_more(seen, proposal, _teller(seen.name, together))),
         proposal.concept,
         seen.shape,
         seen.missing,
@@ -274,11 +278,9 @@ def _letter(seen: Seen, concept: Concept | None) -> str | None:
     return None if ages is not None and len(ages) and ages.max() <= concept.hipaa_above else concept.hipaa
 
 
-def _more(seen: Seen, proposal: Proposal, share: float | None, teller: str | None) -> list[str]:
+def _more(seen: Seen, proposal: Proposal, teller: str | None) -> list[str]:
     """Return further reasons to report about a column."""
     reasons = []
-    if share is not None:
-        reasons.append(f"Adds {short(100 * share)} percentage points of unique individuals on average.")
     if proposal.concept is not None and proposal.concept.known is not None and proposal.role is Role.QUASI:
         reasons.append(f"May be known to {proposal.concept.known}.")
     if seen.missing > MOST_MISSING:

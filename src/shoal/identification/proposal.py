@@ -138,7 +138,7 @@ def proposal(seen: Seen) -> Proposal:
     >>> [proposal(Seen(table, name)).role.value for name in table.names]
     ['quasi', 'quasi']
     >>> proposal(Seen(table, "Geburtsdatum")).reasons
-    ('Name suggests birth date.',)
+    ('Name suggests a date of birth.',)
     """
     return next(proposed for rule in _RULES if (proposed := rule(seen)) is not None)
 

@@ -50,8 +50,8 @@ def _line(column: Column, finding: Finding, width: int) -> str:
     linked = f", linked = {toml.value(finding.follows)}" if finding.follows is not None else ""
     entry = f'{{ role = "{finding.role}"{linked}{"" if plain else f", hierarchy = {spec.toml()}"} }}'
     empty = ", some missing" if column.missing else ""
-    why = _comment("; ".join(finding.reasons))
-    about = f"{column.kind}, {len(column.values):,} values{empty}; {why}"
+    why = _comment(" ".join(finding.reasons))
+    about = f"{column.kind}, {len(column.values):,} values{empty}. {why}"
     return f"{toml.key(finding.name):<{width}} = {entry}  # {about}"
 
 

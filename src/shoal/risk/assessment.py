@@ -149,8 +149,9 @@ class Assessment(Presentable):
         """The meaning of k for this table, in words."""
         who = "individual" if self.counts_persons else "record"
         if self.k == 1:
-            alone = self.bands[0].persons
-            return f"{counted(alone, who)} of {self.persons:,} unique by the quasi-identifiers."
+            unique = self.bands[0].persons
+            are = "is" if unique == 1 else "are"
+            return f"{unique:,} of {counted(self.persons, who)} {are} unique by the quasi-identifiers."
         return f"Every {who} shares the quasi-identifiers with at least {counted(self.k - 1, 'other')}."
 
     def to_dict(self) -> dict[str, Any]:
@@ -365,7 +366,10 @@ class Assessor:
             yield f"Cells * were read as text in {listed(text)}. To read them as suppressed, set suppressed to *."
         if matched is not None and (short := matched.counts < classes.sizes).any():
             lacking = classes.members.within(short)
-            yield f"Individuals that the register does not contain, or writes differently: {lacking:,}. They are added."
+            yield (
+                f"Individuals that the register does not contain, or contains with other values: {lacking:,}. They are "
+                "added to the population."
+            )
         if self.table.subject is None:
             yield "No column is the subject: every record is counted as an individual."
         if any(self.table[name].missing for name in self.table.quasi):

@@ -7,7 +7,7 @@ from typing import Any
 from starlette.responses import Response
 
 from shoal.errors import PolicyError
-from shoal.identification.identification import Identification
+from shoal.identification.identification import CONTRIBUTION, Identification
 from shoal.reporting.document import Block, Facts, Listing, Section, Text, Tone
 from shoal.sheet import Sheet
 from shoal.table.role import Role
@@ -24,7 +24,8 @@ def _show(visit: Visit) -> Response:
     if now.source is None:
         return visit.back("load")
     job = now.begin("identify", lambda now, hook: identify(now.raw(hook), progress=hook), _told, basis=Basis.FILE)
-    return visit.show("identify", job=job, roles=list(Role), chosen=chosen(visit), digest=_digest, fits=_fits)
+    parts = {"roles": list(Role), "chosen": chosen(visit), "digest": _digest, "fits": _fits}
+    return visit.show("identify", job=job, contribution=CONTRIBUTION, **parts)
 
 
 def _told(identification: Identification) -> Iterator[Block]:
