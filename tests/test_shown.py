@@ -16,7 +16,7 @@ require = [{ model = "k-anonymity", k = 2 }]
 """)
 SAYS = {
     "table": "6 records × 3 columns",
-    "found": "because",
+    "found": "contribution",
     "assessment": "k = 1",
     "people": "6 individuals",
     "dimension": "Recommended generalisation",

@@ -487,7 +487,7 @@ def test_what_cannot_be_attacked_is_refused():
     with pytest.raises(AttackError, match="by name"):
         shoal.attack(data, data, attacks=[3], **KNOWN)
     assert shoal.attack(data, data, attacks=Linkage, **KNOWN).of("linkage")
-    assert shoal.attack(data, data, attacks=[Linkage(typos=0.1)], **KNOWN).of("linkage", variant="dirty")
+    assert shoal.attack(data, data, attacks=[Linkage(typos=0.1)], **KNOWN).of("linkage", variant="with errors")
 
 
 def test_what_a_reader_should_know():
@@ -550,10 +550,10 @@ def test_the_two_linkages_are_told_apart(tmp_path):
     asked = ("attack", "original.csv", "release.csv", "--quasi", "age,sex,town", "--sensitive", "dx", "--in-order")
     done = run(*asked, "--external", "original.csv", "--pictures", "drawn", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    for name in ("linkage:", "linkage (register):", "linkage (dirty):", "linkage (register, dirty):"):
+    for name in ("linkage:", "linkage (register):", "linkage (with errors):", "linkage (register, with errors):"):
         assert f"  {name}" in done.stdout
     drawn = {path.name for path in (tmp_path / "drawn").iterdir()}
-    assert {"attacks.svg", "wp216.svg", "linkage.svg", "linkage-dirty.svg"} <= drawn
+    assert {"attacks.svg", "wp216.svg", "linkage.svg", "linkage-with-errors.svg"} <= drawn
     plain = json.loads(run(*asked, "--json", "--only", "linkage", cwd=tmp_path).stdout)
     assert [one["variant"] for one in plain["result"]["attacks"]] == [""]
 

@@ -20,6 +20,7 @@ from shoal.charts.heatmap import GAP, HEIGHT, WIDTH
 from shoal.charts.raster import png
 from shoal.errors import ModelError, RecodingError, WriteError
 from shoal.hierarchy.spec import bind_all
+from shoal.words import share
 
 SMALL = {"dx": ["flu", "flu", "ms", "ms"], "sex": ["f", "f", "m", "m"], "age": [30, 40, 40, 30]}
 
@@ -261,7 +262,7 @@ def test_the_title_of_a_curve_has_the_success_that_is_reported():
     options = {"quasi": ["age", "sex"], "in_order": True, "attacks": ["distance-linkage", "linkage"]}
     for result in shoal.attack(data, coarse, **options).results:
         title = charts.knowledge(result).spec["title"]["text"]
-        assert f"success {result.success.value:.1%}," in title
+        assert f"success {share(result.success.value)}," in title
         assert result.success.value < 0.5
 
 

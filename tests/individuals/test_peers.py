@@ -344,7 +344,7 @@ def test_the_command(tmp_path):
     assert {"mean", "share_breached", "quantiles", "breached_by_facts"} <= found["dx"].keys()
     assert found["dx"]["breached_by_facts"] == {"1": 4}
     screen = run_in("peers", tmp_path / "a.csv", "--sensitive", "dx", cwd=tmp_path)
-    assert "100.0%" in screen.stdout
+    assert "100%" in screen.stdout
     assert "Note: The adversary knows that the individual is in the table." in screen.stderr
     assert run_in("peers", tmp_path / "a.csv", "--sensitive", "dy", cwd=tmp_path).returncode == 2
 

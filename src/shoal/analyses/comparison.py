@@ -31,7 +31,7 @@ from shoal.table.frames import of_rows
 from shoal.table.missing import Missing
 from shoal.table.role import Role
 from shoal.table.table import Table
-from shoal.words import counted, listed
+from shoal.words import counted, listed, short
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ class Comparison(Presentable):
     def sheet(self) -> Sheet:
         """Return the information loss by every measure."""
         rows = [
-            (name, f"{measured.total.value:.6g}", measured.unit, f"{measured.total.cost:.3f}")
+            (name, short(measured.total.value), measured.unit, short(measured.total.cost))
             for name, measured in self.quality.items()
             if measured.total is not None
         ]

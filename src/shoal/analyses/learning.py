@@ -17,6 +17,7 @@ from shoal.analyses.task import Task, folds_of
 from shoal.progress import Hook, Progress, silent
 from shoal.recoding.nodes import Floats, Ints
 from shoal.sheet import Presentable, Sheet
+from shoal.words import short
 
 TestedOn: TypeAlias = Literal["original", "release"]
 
@@ -57,8 +58,11 @@ class Learned(Presentable):
         rows = [
             (
                 name,
-                *(f"{estimate.value:.3f} ({estimate.low:.3f}–{estimate.high:.3f})" for estimate in (before, after)),
-                f"{guess:.3f}",
+                *(
+                    f"{short(estimate.value)} ({short(estimate.low)}–{short(estimate.high)})"
+                    for estimate in (before, after)
+                ),
+                short(guess),
             )
             for name, before, after, guess in pairs
         ]

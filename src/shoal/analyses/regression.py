@@ -16,6 +16,7 @@ from shoal.analyses.study import Study
 from shoal.errors import RecodingError
 from shoal.recoding.nodes import Floats, Ints
 from shoal.sheet import Presentable, Sheet
+from shoal.words import share, short
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +66,13 @@ class Regressed(Presentable):
             )
             for coefficient in self.coefficients
         ]
-        title = (
-            f"{self.kind.capitalize()} regression of {self.outcome}: intervals overlap by {self.overlap:.0%} on average"
-        )
+        overlap = f"intervals overlap by {share(self.overlap)} on average"
+        title = f"{self.kind.capitalize()} regression of {self.outcome}: {overlap}"
         return Sheet(title, ("term", "original", "release", "same conclusion"), tuple(rows))
 
 
 def _written(estimate: Estimate | None) -> str:
-    return "–" if estimate is None else f"{estimate.value:.3g} ({estimate.low:.3g} – {estimate.high:.3g})"
+    return "–" if estimate is None else f"{short(estimate.value)} ({short(estimate.low)} – {short(estimate.high)})"
 
 
 def regress(study: Study, outcome: str, columns: Sequence[str]) -> Regressed:

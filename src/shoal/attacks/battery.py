@@ -13,7 +13,7 @@ from shoal.errors import AttackError
 from shoal.progress import Progress
 from shoal.sheet import Presentable, Sheet
 from shoal.table.frames import of_rows
-from shoal.words import counted
+from shoal.words import counted, share, short
 
 DIRTY = {"typos": 0.05, "known": 0.9}  # shares of wrong and of known values of the dirty adversary
 
@@ -79,10 +79,10 @@ class Attacked(Presentable):
         rows = [
             (
                 result.title,
-                f"{result.success.value:.1%}",
-                f"{100 * result.success.low:.1f}–{100 * result.success.high:.1f}",
-                f"{result.baseline:.1%}",
-                "" if result.control is None else f"{result.control.value:.1%}",
+                share(result.success.value),
+                f"{short(100 * result.success.low)}–{short(100 * result.success.high)}",
+                share(result.baseline),
+                "" if result.control is None else share(result.control.value),
                 f"{result.targets:,}",
             )
             for result in self.results
@@ -91,7 +91,7 @@ class Attacked(Presentable):
         verdict = (
             f"significant gain over the baseline: {', '.join(yes)}" if yes else "no significant gain over the baseline"
         )
-        headings = ("attack", "success", "95 %", "baseline", "control", "targets")
+        headings = ("attack", "success", "95% CI", "baseline", "control", "targets")
         return Sheet(f"{counted(len(rows), 'result')}; {verdict}.", headings, tuple(rows))
 
 

@@ -14,6 +14,7 @@ from shoal.attacks.scene import Scene
 from shoal.kernels.ranges import expanded
 from shoal.recoding.nodes import Floats, Ints
 from shoal.validation import Share
+from shoal.words import share
 
 
 @ATTACKS.register("linkage")
@@ -81,13 +82,13 @@ class Linkage(Attack):
 
     @property
     def _kind(self) -> str:
-        return "dirty" if self._is_dirty else ""
+        return "with errors" if self._is_dirty else ""
 
     @property
     def _dirt(self) -> str:
         if not self._is_dirty:
             return ""
-        return f", with {self.typos:.0%} of the known values wrong and {1 - self.known:.0%} missing"
+        return f", with {share(self.typos)} of the known values wrong and {share(1 - self.known)} missing"
 
     def _facts(self, scene: Scene, people: KnownPeople, who: str) -> KnownPeople:
         """Return the background knowledge of the adversary, with wrong and unknown values."""

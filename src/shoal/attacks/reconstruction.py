@@ -20,6 +20,7 @@ from shoal.attacks.scene import Scene
 from shoal.progress import Progress
 from shoal.recoding.nodes import Floats, Ints
 from shoal.validation import Share
+from shoal.words import share
 
 FRACTIONS = (0.01, 0.05, 0.2, 0.5, 0.8)
 _FOLDS = 3
@@ -93,7 +94,7 @@ class Reconstruction(Attack):
             others = learned.right(learned.known(strangers, column), column)
         return self.result(
             scene,
-            f"a model trained on {self.fraction:.0%} of the individuals predicts the value of the others",
+            f"a model trained on {share(self.fraction)} of the individuals predicts the value of the others",
             main.right,
             main.baseline,
             others,

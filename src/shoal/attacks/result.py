@@ -7,6 +7,7 @@ from typing import Any
 
 from shoal.analyses.estimate import Estimate
 from shoal.recoding.nodes import Floats
+from shoal.words import short
 
 
 class Adversary(StrEnum):
@@ -139,10 +140,10 @@ class Result:
         """The gain over the baseline in percentage points, with its 95% interval.
 
         >>> Result("a", "b", Adversary.CLASSICAL, Criterion.INFERENCE, Estimate(0.62, 0.59, 0.65), 0.6, 10, 0).gained
-        '2.0 points (−1.0 to 5.0)'
+        '2 points (−1 to 5)'
         """
         points = [100 * (share - self.baseline) for share in (self.success.value, self.success.low, self.success.high)]
-        value, low, high = (f"{round(point, 1) + 0.0:.1f}".replace("-", "−") for point in points)
+        value, low, high = (short(round(point, 3)).replace("-", "−") for point in points)
         return f"{value} points ({low} to {high})"
 
     @property

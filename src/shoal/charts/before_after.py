@@ -10,6 +10,7 @@ from shoal.qualities.implied import implied, observed
 from shoal.recoding.nodes import Fate, Floats
 from shoal.recoding.recoding import Recoded
 from shoal.table.kind import Kind
+from shoal.words import share as share_of
 
 BARS = 24  # maximum number of intervals or categories
 FEW = 5  # categories with fewer records are not named
@@ -28,9 +29,10 @@ def before_after(recoded: Recoded) -> Chart:
     bars = _texts(recoded) if recoded.domain.positions is None else _numbers(recoded)
     size = int(recoded.counts.sum())
     kept, coarser, lost, changed = (recoded.records(fate) / size for fate in Fate)
-    title = f"{recoded.name}: {kept:.0%} of the cells unchanged, {coarser:.0%} generalised, {lost:.0%} suppressed"
+    same, generalised, suppressed = map(share_of, (kept, coarser, lost))
+    title = f"{recoded.name}: {same} of the cells unchanged, {generalised} generalised, {suppressed} suppressed"
     return Chart.of(
-        title + (f", {changed:.0%} changed" if changed else ""),
+        title + (f", {share_of(changed)} changed" if changed else ""),
         "Bars: share of records in the original. Marks: share implied by the released cells, spread evenly over sets",
         _body(recoded, bars),
     )

@@ -19,7 +19,7 @@ def class_sizes(assessment: Assessment, *, least: int | None = None) -> Chart:
     '2 of 4 records are in classes smaller than 2'
     """
     asked = _required(assessment) if least is None else least
-    what = "persons" if assessment.counts_persons else "records"
+    what = "individuals" if assessment.counts_persons else "records"
     title = f"The smallest class has {assessment.k:,} {what}"
     if asked is not None:
         small = sum(persons for size, persons in assessment.sizes.items() if size < asked)

@@ -7,6 +7,7 @@ from shoal.charts.colours import INK, LINES
 from shoal.errors import ModelError
 from shoal.identification.identification import Identification
 from shoal.remedy import Option
+from shoal.words import share
 
 MOST = 30  # maximum number of columns drawn
 
@@ -41,7 +42,7 @@ def contributions(identification: Identification) -> Chart:
     subtitle = "Average contribution to uniqueness over all orders of columns (Shapley value)"
     more = "" if parts.exact else "; lines: two standard errors"
     rest = f"; {left_out} more columns contribute less" if left_out else ""
-    most = f"{parts.shares[order[0]]:.1%}"
+    most = share(parts.shares[order[0]])
     title = f"Largest contribution: {order[0]}, which adds {most} of the individuals as unique on average"
     return Chart.of(title, subtitle + more + rest, _body(values, order, errors=not parts.exact))
 

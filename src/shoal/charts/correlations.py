@@ -7,6 +7,7 @@ from shoal.charts.colours import BREACH, INK, PROTECTED
 from shoal.errors import RecodingError
 from shoal.qualities.correlations import pairs
 from shoal.recoding.recoding import Recoding
+from shoal.words import short
 
 MOST = 20  # maximum number of columns drawn
 
@@ -17,7 +18,7 @@ def correlations(recoding: Recoding) -> Chart:
     >>> import shoal
     >>> before, after = {"x": [1, 2, 3, 4], "y": [2, 4, 6, 8]}, {"x": [1, 2, 3, 4], "y": list("****")}
     >>> correlations(shoal.compare(before, after).recoding).spec["title"]["text"]
-    'Largest change of association: x and y, from 1.00 to 0.00'
+    'Largest change of association: x and y, from 1 to 0'
     """
     strengths = pairs(recoding)
     if not strengths:
@@ -30,7 +31,7 @@ def correlations(recoding: Recoding) -> Chart:
         for left, two in ((first, second), (second, first))
     ]
     (first, two), (before, after) = max(strengths.items(), key=lambda pair: abs(pair[1][0] - pair[1][1]))
-    title = f"Largest change of association: {first} and {two}, from {before:.2f} to {after:.2f}"
+    title = f"Largest change of association: {first} and {two}, from {short(before)} to {short(after)}"
     subtitle = "Pearson's r of numbers, the correlation ratio of a number and a category, Cramér's V of categories"
     if len(names) > MOST:
         subtitle += f". {len(names) - MOST} more columns are not shown"

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from shoal.charts.chart import Chart
 from shoal.charts.colours import LINES
 from shoal.qualities.quality import Measured
+from shoal.words import short
 
 
 def costs(releases: Mapping[str, Mapping[str, Measured]]) -> Chart:
@@ -22,7 +23,7 @@ def costs(releases: Mapping[str, Mapping[str, Measured]]) -> Chart:
         if measured.total is not None
     ]
     named = [
-        f"{release} {quality['loss'].total.cost:.2f}"
+        f"{release} {short(quality['loss'].total.cost)}"
         for release, quality in releases.items()
         if "loss" in quality and quality["loss"].total is not None
     ]

@@ -13,6 +13,7 @@ from shoal.qualities.nue import NonUniformEntropy
 from shoal.qualities.nue_conventional import ConventionalNonUniformEntropy
 from shoal.recoding.recoding import Recoding
 from shoal.table.table import Table
+from shoal.words import short
 
 SHARES = tuple(step / 20 for step in range(21))
 
@@ -60,12 +61,12 @@ def entropy_curve(points: Sequence[EntropyPoint]) -> Chart:
     """Draw both measures against the share of suppressed records.
 
     >>> entropy_curve([EntropyPoint("low", 0.0, 0.2, 0.2), EntropyPoint("low", 0.5, 0.6, -0.1)]).spec["title"]["text"]
-    'Conventional entropy falls with suppression, down to -0.10; generic entropy rises linearly'
+    'Conventional entropy falls with suppression, down to -0.1; generic entropy rises linearly'
     """
     begin = {point.scheme: point.conventional for point in points if point.suppressed == 0}
     gains = any(point.conventional < begin.get(point.scheme, 0.0) for point in points)
     lowest = min(point.conventional for point in points)
-    title = f"Conventional entropy falls with suppression, down to {lowest:.2f}; generic entropy rises linearly"
+    title = f"Conventional entropy falls with suppression, down to {short(lowest)}; generic entropy rises linearly"
     values = [
         {"scheme": point.scheme, "suppressed": point.suppressed, "measure": measure, "cost": cost}
         for point in points

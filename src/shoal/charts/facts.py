@@ -8,6 +8,7 @@ from shoal.charts.chart import Chart
 from shoal.charts.colours import LINES
 from shoal.individuals.people import People
 from shoal.kernels.subsets import NONE
+from shoal.words import share as share_of
 
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])  # colours repeat with another dash pattern
 
@@ -24,7 +25,9 @@ def facts(people: People) -> Chart:
     worst = max(curves, key=lambda name: (curves[name][0][1], curves[name][-1][1]))
     (_, share), persons = curves[worst][0], _asked(people)
     known, end = curves[worst][-1]
-    title = f"No single attribute discloses a value; up to {known} do, for {end:.1%} of the individuals in {worst}"
+    title = (
+        f"No single attribute discloses a value; up to {known} do, for {share_of(end)} of the individuals in {worst}"
+    )
     if share > 0:
         title = f"One known attribute discloses {worst} of {round(share * persons):,} of {persons:,} individuals"
     elif end == 0:

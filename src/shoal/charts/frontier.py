@@ -6,6 +6,7 @@ from shoal.charts.chart import Chart
 from shoal.charts.colours import LINES
 from shoal.errors import ModelError
 from shoal.search.frontier import Frontier
+from shoal.words import short
 
 
 def frontier(frontier: Frontier) -> Chart:
@@ -15,7 +16,7 @@ def frontier(frontier: Frontier) -> Chart:
     >>> policy = shoal.Policy.parse('version = 1\ncolumns.age = { role = "quasi" }')
     >>> made = shoal.frontier({"age": [31, 31, 34, 34, 71, 71]}, policy, sizes=[2, 6], limits=[0.0])
     >>> frontier(made).spec["title"]["text"]
-    'From k = 2 to k = 6 the information loss rises from 0.000 to 1.000, without suppression'
+    'From k = 2 to k = 6 the information loss rises from 0 to 1, without suppression'
     """
     values = [
         {"k": point.k, "cost": point.price, "limit": _share(point.limit)}
@@ -28,7 +29,7 @@ def frontier(frontier: Frontier) -> Chart:
     line = [value for value in values if value["limit"] == values[0]["limit"]]
     first, last = line[0], line[-1]
     limit = "without suppression" if first["limit"] == _share(0) else f"with at most {first['limit']} suppressed"
-    costs = f"{first['cost']:.3f}", f"{last['cost']:.3f}"
+    costs = short(first["cost"]), short(last["cost"])
     rise = (
         f"the information loss is {costs[0]}"
         if costs[0] == costs[1]

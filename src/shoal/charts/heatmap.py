@@ -13,6 +13,7 @@ from shoal.charts.raster import inline, png
 from shoal.errors import ModelError
 from shoal.individuals.people import People
 from shoal.individuals.variable import Variable
+from shoal.words import share
 
 WIDTH, HEIGHT, GAP = 840, 26, 3  # width of the raster, height of a variable, gap between variables
 STEPS = (0.2, 0.4, 0.6, 0.8, 1.0)
@@ -274,7 +275,7 @@ def _ends(names: Sequence[str], classes: NDArray[np.uint8], weights: NDArray[np.
     total = int(weights.sum())
     persons = [int(weights[of_person == 0].sum()) for of_person in classes]
     values = [
-        {"variable": name, "share": number / total, "percent": f"{number / total:.1%}", "persons": f"{number:,}"}
+        {"variable": name, "share": number / total, "percent": share(number / total), "persons": f"{number:,}"}
         for name, number in zip(names, persons, strict=True)
     ]
     place = {"field": "variable", "type": "nominal", "sort": list(names), "axis": None}

@@ -7,6 +7,7 @@ from shoal.attacks.result import Result
 from shoal.charts.chart import Chart
 from shoal.charts.colours import FAINT, LINES
 from shoal.errors import AttackError
+from shoal.words import share
 
 _TICKS, _WIDE = 12, 20  # maximum number of labelled ticks, and maximum ratio of last to first on a linear scale
 
@@ -20,7 +21,7 @@ def knowledge(result: Result) -> Chart:
     >>> data = {"age": [31, 34, 71, 78], "sex": list("ffmm")}
     >>> made = shoal.attack(data, data, quasi=["age", "sex"], attacks=["linkage"], in_order=True)
     >>> knowledge(made.results[0]).spec["title"]["text"]
-    'linkage: success 100.0%, without the release 25.0%'
+    'linkage: success 100%, without the release 25%'
     """
     if not result.curve:
         raise AttackError("nothing-to-draw", "This attack has no curve.")
@@ -35,7 +36,7 @@ def knowledge(result: Result) -> Chart:
         for point in result.curve
     ]
     without = ATTACKS[result.attack].without
-    title = f"{result.title}: success {result.success.value:.1%}, {without} {result.baseline:.1%}"
+    title = f"{result.title}: success {share(result.success.value)}, {without} {share(result.baseline)}"
     return Chart.of(title, f"Success: {result.says}; grey: {without}", _body(values, result.axis))
 
 

@@ -5,6 +5,7 @@ from shoal.charts.colours import LINES
 from shoal.errors import ModelError
 from shoal.identification.identification import Identification
 from shoal.remedy import Option
+from shoal.words import share as share_of
 
 _HALF = 0.5
 
@@ -15,16 +16,16 @@ def known_columns(identification: Identification) -> Chart:
     >>> import shoal
     >>> chart = known_columns(shoal.identify({"age": [30, 31, 32, 32], "sex": ["f", "f", "f", "m"]}))
     >>> chart.spec["title"]["text"]
-    'With 2 columns known, 100.0% of the individuals are unique'
+    'With 2 columns known, 100% of the individuals are unique'
     """
     parts = identification.contribution
     if parts is None:
         raise ModelError("not-computed", "Column combinations were not counted.", remedy=Option("combinations", True))
     values = [{"known": known, "share": share} for known, share in enumerate(parts.by_number)]
     half = next((known for known, share in enumerate(parts.by_number) if share >= _HALF), None)
-    title = f"Even with all columns known, {parts.total:.1%} of the individuals are unique"
+    title = f"Even with all columns known, {share_of(parts.total)} of the individuals are unique"
     if half is not None:
-        title = f"With {half} columns known, {parts.by_number[half]:.1%} of the individuals are unique"
+        title = f"With {half} columns known, {share_of(parts.by_number[half])} of the individuals are unique"
     counted = "every subset of columns was counted" if parts.exact else f"estimated from {parts.orders} column orders"
     x = {
         "field": "known",

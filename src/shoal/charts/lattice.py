@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from shoal.charts.chart import Chart
 from shoal.charts.colours import BREACH, FAINT, PROTECTED
 from shoal.search.schemes import Schemes
+from shoal.words import short
 
 MOST, LINES_MOST = 600, 200  # maximum number of schemes drawn, and of schemes drawn with edges
 _WIDTH, _LETTER = 600, 5  # width of the chart and of a letter, in pixels
@@ -48,7 +49,7 @@ def lattice(schemes: Schemes) -> Chart:
         number = int(np.count_nonzero(meets))
         verb = "meets" if number == 1 else "meet"
         cost = schemes.prices[schemes.best]
-        title = f"Best of {len(schemes):,} schemes: information loss {cost:.3f}; {number:,} {verb} the requirements"
+        title = f"Best of {len(schemes):,} schemes: information loss {short(cost)}; {number:,} {verb} the requirements"
     subtitle = [
         f"Upwards: more general. Dark: low loss ({schemes.quality}). Ringed: meets the requirements. Orange: best"
     ]

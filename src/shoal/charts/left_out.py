@@ -7,6 +7,7 @@ from shoal.charts.colours import BREACH, FAINT
 from shoal.errors import ModelError
 from shoal.individuals.people import People
 from shoal.individuals.variable import Variable
+from shoal.words import share as share_of
 
 
 def left_out(people: People, variable: str) -> Chart:
@@ -15,7 +16,7 @@ def left_out(people: People, variable: str) -> Chart:
     >>> import shoal
     >>> people = shoal.peers({"dx": ["flu", "ms", "ms"], "sex": ["f", "f", "m"], "age": [1, 2, 2]})
     >>> left_out(people, "dx").spec["title"]["text"]
-    'Without age, 33.3% instead of 100.0% would be breached in dx'
+    'Without age, 33.3% instead of 100% would be breached in dx'
     """
     whole = _share(people, people.variable(variable))
     shares = {unknown: _share(people, people_known) for unknown, people_known in people.leave_one_out(variable).items()}
@@ -28,11 +29,11 @@ def left_out(people: People, variable: str) -> Chart:
     least = min(shares, key=lambda name: shares[name])
     order = sorted(shares, key=lambda name: shares[name])
     values = [
-        {"unknown": name, "share": shares[name], "text": f"{shares[name]:.1%}", "inside": shares[name] > whole / 6}
+        {"unknown": name, "share": shares[name], "text": share_of(shares[name]), "inside": shares[name] > whole / 6}
         for name in order
     ]
     return Chart.of(
-        f"Without {least}, {shares[least]:.1%} instead of {whole:.1%} would be breached in {variable}",
+        f"Without {least}, {share_of(shares[least])} instead of {share_of(whole)} would be breached in {variable}",
         f"Individuals breached in {variable} if one variable is unknown; line: if all are known",
         _bars(values, order, whole),
     )

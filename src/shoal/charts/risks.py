@@ -10,6 +10,7 @@ from shoal.charts.colours import BREACH, FAINT, INK, PROTECTED
 from shoal.errors import ModelError
 from shoal.risk.assessment import Assessment
 from shoal.words import blurred
+from shoal.words import share as share_of
 
 _NAMED = (1, 2, 5, *(number * 10**power for power in range(1, 8) for number in (1, 3)))  # ticks at risks of 1 in n
 
@@ -23,7 +24,7 @@ def risks(assessments: Mapping[str, Assessment], threshold: Fraction | float, *,
 
     >>> import shoal
     >>> risks({"before": shoal.assess({"age": [31, 31, 34, 71]}, quasi=["age"])}, 0.5).spec["title"]["text"]
-    'before: 2 of 4 records have a risk above 50.0%'
+    'before: 2 of 4 records have a risk above 50%'
     """
     limit = Fraction(threshold).limit_denominator(10**6)
     if not assessments or not 0 < limit <= 1:
@@ -35,7 +36,7 @@ def risks(assessments: Mapping[str, Assessment], threshold: Fraction | float, *,
             place = _place(size, limit)
             bars[place] = bars.get(place, 0) + persons
         above = sum(persons for place, persons in bars.items() if place >= 0)
-        who = "persons" if assessment.counts_persons else "records"
+        who = "individuals" if assessment.counts_persons else "records"
         subtitles.append(f"{blurred(above, least)} of {assessment.persons:,} {who} have a risk above {_risk(limit)}")
         for side in (range(-64, 0), range(64)):
             values += [_bar(name, *bar, limit, least) for bar in _together(bars, side, least)]
@@ -58,7 +59,7 @@ def _place(size: int, limit: Fraction) -> int:
 
 
 def _risk(share: Fraction) -> str:
-    return f"1 in {1 / share}" if share.numerator == 1 and share < Fraction(1, 2) else f"{float(share):.1%}"
+    return f"1 in {1 / share}" if share.numerator == 1 and share < Fraction(1, 2) else share_of(float(share))
 
 
 def _together(bars: Mapping[int, int], side: range, least: int) -> list[tuple[int, int, int]]:
@@ -104,7 +105,7 @@ def _body(values: list[dict[str, Any]], names: list[str], limit: Fraction) -> di
     axis = {"grid": False, "values": named, "labelExpr": label}
     x = {"field": "low", "type": "quantitative", "title": "risk", "scale": {"type": "log", "nice": False}, "axis": axis}
     count = {"format": ",d", "tickMinStep": 1}
-    y = {"field": "persons", "type": "quantitative", "title": "persons", "axis": count, "stack": None}
+    y = {"field": "persons", "type": "quantitative", "title": "individuals", "axis": count, "stack": None}
     fill = {"condition": {"test": "datum.above", "value": BREACH}, "value": PROTECTED[3]}
     bar = {
         "mark": {"type": "rect", "stroke": "white"},

@@ -5,6 +5,7 @@ from typing import Any
 from shoal.charts.chart import Chart
 from shoal.charts.colours import BREACH, PROTECTED
 from shoal.individuals.sweep import Sweep
+from shoal.words import share
 
 
 def sweep(swept: Sweep) -> Chart:
@@ -13,7 +14,7 @@ def sweep(swept: Sweep) -> Chart:
     >>> import shoal
     >>> people = shoal.peers({"age": [20, 21, 50, 51], "dx": ["flu", "ms", "flu", "ms"]}, sensitive="dx")
     >>> sweep(people.sweep("age", "dx")).spec["title"]["text"]
-    'Generalising age protects up to 100.0% in dx; unchanged, 0.0% are protected'
+    'Generalising age protects up to 100% in dx; unchanged, 0% are protected'
     """
     shares = [step.partition.share for step in swept.equal_width] + [partition.share for partition in swept.curve]
     untouched = next((partition.share for partition in reversed(swept.best) if partition is not None), 0.0)
@@ -26,8 +27,8 @@ def sweep(swept: Sweep) -> Chart:
         for partition in swept.curve
     ]
     return Chart.of(
-        f"Generalising {swept.variable} protects up to {max(shares):.1%} in {swept.sensitive}; unchanged, "
-        f"{untouched:.1%} are protected",
+        f"Generalising {swept.variable} protects up to {share(max(shares))} in {swept.sensitive}; unchanged, "
+        f"{share(untouched)} are protected",
         "Points: intervals of equal width at every offset. Line: Pareto front of protection and loss",
         {
             "hconcat": [

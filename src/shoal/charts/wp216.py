@@ -7,6 +7,7 @@ from shoal.attacks.battery import Attacked
 from shoal.attacks.result import Criterion, Result
 from shoal.charts.chart import Chart
 from shoal.charts.colours import BREACH, FAINT, INK, PROTECTED
+from shoal.words import share
 
 QUESTIONS = {
     Criterion.SINGLING_OUT: "Singling out",
@@ -39,17 +40,17 @@ def _answer(question: Criterion, best: Result | None) -> dict[str, Any]:
     if best is None:
         return {"question": asked, "lift": 0.0, "kind": "open", "says": "no attack was run"}
     success, without = best.success, ATTACKS[best.attack].without
-    interval = f"({success.low:.1%} – {success.high:.1%})"
+    interval = f"({share(success.low)} – {share(success.high)})"
     return {
         "question": asked,
         "lift": max(best.gain, 0.0),
         "kind": "yes" if best.is_sure else "no",
-        "says": f"{best.title}: {success.value:.1%} {interval}, {without} {best.baseline:.1%}{_strangers(best)}",
+        "says": f"{best.title}: {share(success.value)} {interval}, {without} {share(best.baseline)}{_strangers(best)}",
     }
 
 
 def _strangers(best: Result) -> str:
-    return "" if best.control is None else f", control {best.control.value:.1%}"
+    return "" if best.control is None else f", control {share(best.control.value)}"
 
 
 def _body(values: list[dict[str, Any]]) -> dict[str, Any]:

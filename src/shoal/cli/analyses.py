@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.cli.output import grid, plain, progress_bar
 from shoal.errors import RecodingError
 from shoal.remedy import Option
-from shoal.words import counted
+from shoal.words import counted, share, short
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -147,13 +147,13 @@ def _show_learned(learned: "Learned", out: "Console") -> None:
     sheet = grid("", f"{learned.measure}", "95 % interval")
     rows = (("trained on the original", learned.before), ("trained on the release", learned.after))
     for name, estimate in (*rows, ("difference", learned.difference)):
-        sheet.add_row(f"  {name}", f"{estimate.value:.4f}", _interval(estimate))
-    sheet.add_row("  [dim]baseline, without any columns[/dim]", f"{learned.baseline:.4f}", "")
+        sheet.add_row(f"  {name}", short(estimate.value), _interval(estimate))
+    sheet.add_row("  [dim]baseline, without any columns[/dim]", short(learned.baseline), "")
     out.print(sheet)
     if learned.skill is not None:
-        out.print(f"  Retained predictive skill: {learned.skill:.0%} (share of the gain over the baseline).")
+        out.print(f"  Retained predictive skill: {share(learned.skill)} (share of the gain over the baseline).")
     if learned.auc is not None:
-        before, after = (f"{part.value:.3f} [{part.low:.3f}, {part.high:.3f}]" for part in learned.auc)
+        before, after = (f"{short(part.value)} [{short(part.low)}, {short(part.high)}]" for part in learned.auc)
         out.print(rf"  [dim]Area under the curve: {plain(before)} before, {plain(after)} after.[/dim]")
 
 
@@ -161,15 +161,15 @@ def _show_regressed(regressed: "Regressed", out: "Console") -> None:
     about = {"linear": "coefficients", "logistic": "odds ratios", "cox": "hazard ratios"}[regressed.kind]
     out.print(
         f"\n[bold]{about.capitalize()} for {plain(regressed.outcome)}[/bold]  "
-        f"[dim]{regressed.overlap:.0%} of the intervals agree[/dim]"
+        f"[dim]{share(regressed.overlap)} of the intervals agree[/dim]"
     )
     sheet = grid("", "before", "95 % interval", "after", "95 % interval", "agree")
     for part in regressed.coefficients:
         before, after = _ratio(part.before, regressed.kind), _ratio(part.after, regressed.kind) if part.after else None
-        agree = "–" if part.overlap is None else f"{max(part.overlap, 0):.0%}"
+        agree = "–" if part.overlap is None else share(max(part.overlap, 0))
         mark = "" if part.same_conclusion else " [red]≠[/red]"
-        shown = (f"{after.value:.3g}", _interval(after)) if after else ("–", "")
-        sheet.add_row(f"  {plain(part.term)}", f"{before.value:.3g}", _interval(before), *shown, agree + mark)
+        shown = (short(after.value), _interval(after)) if after else ("–", "")
+        sheet.add_row(f"  {plain(part.term)}", short(before.value), _interval(before), *shown, agree + mark)
     out.print(sheet)
     out.print(f"  [dim]from {counted(regressed.records_before, 'record')} before, {regressed.records_after:,} after; "
               "≠: another conclusion[/dim]")  # fmt: skip
@@ -184,7 +184,7 @@ def _ratio(estimate: "Estimate", kind: str) -> "Estimate":
 
 
 def _interval(estimate: "Estimate") -> str:
-    return f"[dim]{estimate.low:.3g} to {estimate.high:.3g}[/dim]"
+    return f"[dim]{short(estimate.low)} to {short(estimate.high)}[/dim]"
 
 
 def _show_curves(curves: "tuple[Curves, ...]", out: "Console") -> None:
@@ -193,7 +193,7 @@ def _show_curves(curves: "tuple[Curves, ...]", out: "Console") -> None:
     for curve in curves:
         after = curve.after
         shown = (f"{after.records:,}", _median(after.median)) if after else ("0", "–")
-        gap = "–" if curve.largest_gap is None else f"{curve.largest_gap:.3f}"
+        gap = "–" if curve.largest_gap is None else short(curve.largest_gap)
         sheet.add_row(f"  {plain(curve.group)}", f"{curve.before.records:,}", _median(curve.before.median), *shown, gap)
     out.print(sheet)
 
@@ -210,10 +210,10 @@ def _show_subgroups(groups: "tuple[Subgroup, ...]", out: "Console") -> None:
         sheet.add_row(
             f"  {plain(group.column)} {plain(group.label)}",
             f"{group.records:,}",
-            f"{group.suppressed.value:.1%}{mark}",
-            f"[dim]{group.suppressed.low:.1%} to {group.suppressed.high:.1%}[/dim]",
-            f"{group.share_before:.1%}",
-            f"{group.share_after:.1%}",
+            f"{share(group.suppressed.value)}{mark}",
+            f"[dim]{share(group.suppressed.low)} to {share(group.suppressed.high)}[/dim]",
+            share(group.share_before),
+            share(group.share_after),
         )
     out.print(sheet)
-    out.print(f"  [dim]Of all records {groups[0].overall:.1%} were suppressed.[/dim]")
+    out.print(f"  [dim]Of all records {share(groups[0].overall)} were suppressed.[/dim]")

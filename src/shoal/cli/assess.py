@@ -253,4 +253,4 @@ def _show_requirement(judged: "Judged", out: "Console", who: str) -> None:
 
 def _written(number: Any) -> str:
     number = float(number) if isinstance(number, Fraction) else number
-    return f"{number:.8g}" if isinstance(number, float) else str(number)
+    return short(number) if isinstance(number, float) else str(number)

@@ -10,7 +10,7 @@ from shoal.cli import source as given
 from shoal.cli.assess import Quasi, Sensitive, Subject
 from shoal.cli.output import Notes, console, document, grid, plain, progress_bar
 from shoal.cli.pictures import draw
-from shoal.words import share
+from shoal.words import share, short
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -107,11 +107,13 @@ def _curves(attacked: "Attacked") -> dict[str, Any]:
     from shoal import charts
 
     drawn = [result for result in attacked.results if len(result.curve) > 1]
-    names = [
-        "-".join(part for part in (result.attack, result.variant.replace(", ", "-"), result.column) if part)
-        for result in drawn
-    ]
-    return {name: charts.knowledge(result) for name, result in zip(names, drawn, strict=True)}
+    return {_file_name(result): charts.knowledge(result) for result in drawn}
+
+
+def _file_name(result: "Result") -> str:
+    """Return the file name of the chart of an attack, without its suffix."""
+    variant = result.variant.replace(", ", "-").replace(" ", "-")
+    return "-".join(part for part in (result.attack, variant, result.column) if part)
 
 
 def _way(result: "Result") -> str:
@@ -134,7 +136,7 @@ def show(attacked: "Attacked", out: "Console") -> None:
         control = "–" if result.control is None else share(result.control.value)
         table.add_row(
             plain(result.title),
-            f"{success.value:.1%} ({100 * success.low:.1f}–{100 * success.high:.1f})",
+            f"{share(success.value)} ({short(100 * success.low)}–{short(100 * success.high)})",
             share(result.baseline),
             *((control,) if controlled else ()),
             result.gained,
@@ -149,5 +151,5 @@ def show(attacked: "Attacked", out: "Console") -> None:
         if best is not None:
             present = "present" if best.is_sure else "no significant gain"
             without = ATTACKS[best.attack].without
-            outcome = f"{present}; {best.success.value:.1%} by {best.title}, {share(best.baseline)} {without}"
+            outcome = f"{present}; {share(best.success.value)} by {best.title}, {share(best.baseline)} {without}"
         out.print(f"  {question}: {plain(outcome)}")

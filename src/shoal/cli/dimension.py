@@ -9,6 +9,7 @@ from shoal.cli import source as given
 from shoal.cli.output import console, document, grid, plain
 from shoal.cli.pictures import draw
 from shoal.errors import ModelError
+from shoal.words import short
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -90,10 +91,10 @@ def show(dimension: "Dimension", out: "Console") -> None:
             f"{step.k:,}",
             f"{step.privacy_gain:,}",
             "/".join(map(str, step.l.values())) or "-",
-            f"{max(map(float, step.t.values())):.4g}" if step.t else "-",
+            f"{short(max(map(float, step.t.values())))}" if step.t else "-",
             f"{step.unique:,}",
             f"{step.loss:,.1f}",
-            f"{step.percent:.2f} %",
+            f"{short(step.percent)} %",
         )
     out.print(table)
     named = (

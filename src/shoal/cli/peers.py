@@ -10,7 +10,7 @@ from shoal.cli import source as given
 from shoal.cli.assess import Missing, Policy, Subject
 from shoal.cli.output import Notes, console, document, grid, plain, progress_bar, remark
 from shoal.cli.pictures import draw
-from shoal.words import short
+from shoal.words import share, short
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -190,9 +190,7 @@ def show(people: "People", out: "Console") -> None:
         few = [by.get(str(size), 0) for size in (1, 2, 3)]
         counts = [f"{number:,}" if size <= deepest else "?" for size, number in enumerate(few, 1)]
         more = f"{sum(by.values()) - sum(few) - by.get('0', 0):,}"
-        sheet.add_row(
-            f"  {shortened(name)}", f"{summary['share_breached']:.1%}", f"{summary['mean']:.3f}", *counts, more
-        )
+        sheet.add_row(f"  {shortened(name)}", share(summary["share_breached"]), short(summary["mean"]), *counts, more)
     out.print(sheet)
     if any(variable.deepest < 3 for variable in people.variables.values()):
         out.print("\n  [dim]?: the search was stopped; these individuals are counted under more[/dim]")
@@ -223,8 +221,8 @@ def show_sweep(swept: "Sweep", out: "Console") -> None:
         if best is None or number not in {1, 2, 3, 4, 6, 8, 12, 24, len(swept.best)}:
             continue
         equal = [step.partition.share for step in swept.equal_width if step.categories == number]
-        width = f"{max(equal):.1%}" if equal else "–"
-        sheet.add_row(f"  {number}", f"{best.share:.1%}", f"{best.loss:.3f}", f"{best.smallest:,}", width)
+        width = share(max(equal)) if equal else "–"
+        sheet.add_row(f"  {number}", share(best.share), short(best.loss), f"{best.smallest:,}", width)
     out.print(sheet)
 
 

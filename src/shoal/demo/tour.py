@@ -32,6 +32,7 @@ from shoal.verbs.assess import assess
 from shoal.verbs.attack import attack
 from shoal.verbs.identify import identify
 from shoal.verbs.peers import peers
+from shoal.words import share as share_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -94,7 +95,7 @@ def _show_columns(table: Table, console: "Console") -> None:
     )
     shares = {} if identification.contribution is None else identification.contribution.shares
     most = sorted(shares, key=lambda name: -shares[name])[:3]
-    named = ", ".join(f"{name.replace('_', ' ')} ({shares[name]:.0%})" for name in most)
+    named = ", ".join(f"{name.replace('_', ' ')} ({share_of(shares[name])})" for name in most)
     console.print(f"  [dim]Largest contributions to uniqueness: {named}.[/dim]")
     for link in identification.links:
         console.print(f"  [dim]Dependent columns: {link}.[/dim]")
@@ -111,8 +112,8 @@ def _show_uniqueness(table: Table, register: Table, console: "Console") -> None:
     for facts in FACTS:
         grid.add_row(
             "  " + ", ".join(facts).replace("_", " "),
-            f"{_alone(table, facts):.1%}",
-            f"{_alone(register, facts):.1%}",
+            share_of(_alone(table, facts)),
+            share_of(_alone(register, facts)),
         )
     console.print(grid)
     console.print("  [dim]Unique individuals can be looked up in the register: a name for every diagnosis.[/dim]")
@@ -178,7 +179,7 @@ def _show_assessment(assessment: Assessment, console: "Console") -> None:
     worst, best = assessment.attributes[0], assessment.contributions[0]
     console.print(
         f"  {worst.column} is disclosed with certainty for {worst.certain:,} patients; "
-        f"the baseline is {float(worst.baseline):.0%}."
+        f"the baseline is {share_of(float(worst.baseline))}."
     )
     console.print(
         f"  Largest contribution: {best.column}; without it, {best.without.alone:,} patients would be unique."
@@ -195,7 +196,7 @@ def _show_peers(people: People, folder: Path, console: "Console", *, force: bool
     worst = max(people.counted.table.sensitive, key=lambda name: float(summary[name]["share_breached"]))
     console.print(f"  {people.plan.combinations:,} combinations of known attributes, for every patient:")
     console.print(
-        f"  {worst} is disclosed for {summary[worst]['share_breached']:.0%} of them, "
+        f"  {worst} is disclosed for {share_of(summary[worst]['share_breached'])} of them, "
         f"for {people.breached_by_few(worst)} by at most three attributes."
     )
     facts = next(fact for fact in people.for_person(0) if fact.variable == worst)
@@ -240,12 +241,14 @@ def _show_attack(release: Release, table: Table, register: Table, console: "Cons
             table, attacked, release.policy, external=register, in_order=attacked is table, attacks=["linkage"]
         )
         link = attacks.of("linkage", variant="register")
-        console.print(f"  Of {text}, {link.success.value:.1%} are re-identified; baseline {link.baseline:.3%}.")
+        console.print(
+            f"  Of {text}, {share_of(link.success.value)} are re-identified; baseline {share_of(link.baseline)}."
+        )
     column = "hypertension"
     inferred = attack(table, release, sensitive=[column], attacks=["inference"]).of("inference", column)
     console.print(
-        f"  The nearest record has the true {column} for {inferred.success.value:.0%}; the baseline is "
-        f"{inferred.baseline:.0%}.\n  k-anonymity does not prevent this inference."
+        f"  The nearest record has the true {column} for {share_of(inferred.success.value)}; the baseline is "
+        f"{share_of(inferred.baseline)}.\n  k-anonymity does not prevent this inference."
     )
     console.print("  [dim]shoal attack runs up to fifteen more, each with baseline and interval.[/dim]")
 

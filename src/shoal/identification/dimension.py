@@ -171,8 +171,8 @@ class Dimension(Presentable):
                 ", ".join(step.columns) or "nothing",
                 f"{step.k:,}",
                 f"{step.unique:,}",
-                f"{float(step.risk):.4f}",
-                f"{step.generic:.4g}",
+                short(float(step.risk)),
+                short(step.generic),
                 "yes" if step.satisfied else "no",
             )
             for step in (self.before, *self.steps)

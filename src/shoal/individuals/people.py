@@ -23,7 +23,8 @@ from shoal.remedy import Option
 from shoal.sheet import Presentable, Sheet
 from shoal.subsets import SubsetCounts
 from shoal.table import frames
-from shoal.words import counted
+from shoal.words import counted, short
+from shoal.words import share as share_of
 
 ASSUMPTIONS = (
     "The adversary knows that the individual is in the table.",
@@ -86,7 +87,7 @@ class People(Presentable):
         rows = []
         for name, summary in self.summary().items():
             few = self.breached_by_few(name)
-            rows.append((name, f"{summary['share_breached']:.1%}", few, f"{summary['mean']:.3f}"))
+            rows.append((name, share_of(summary["share_breached"]), few, short(summary["mean"])))
         headings = ("variable", "individuals disclosed", f"by at most {FEW} attributes", "mean PPP")
         combinations = counted(self.plan.combinations, "combination")
         title = f"{counted(self.persons(), 'individual')}, {combinations} of known attributes"

@@ -30,6 +30,7 @@ from shoal.table.table import Table
 from shoal.verbs.assess import assess
 from shoal.verbs.compare import compare
 from shoal.verbs.inputs import names_of, table_of
+from shoal.words import share
 
 
 def of_tables(  # noqa: PLR0913 - two tables, and how their records are matched
@@ -156,7 +157,7 @@ def _limited(limit: AttackLimit, attacked: Attacked | None) -> Required:
     try:
         (judgement,) = measured_limits([limit], attacked or Attacked((), {}, (), 0))
     except ShoalError as error:
-        asked = f"at most {limit.at_most:.1%}"
+        asked = f"at most {share(limit.at_most)}"
         return Required("policy", limit.attack, asked, None, None, error.message, guarantee=Guarantee.MEASURED)
     return Required.of(judgement, {})
 

@@ -9,7 +9,7 @@ from shoal.fileset import replacing
 from shoal.policy.requirements import PresetRequirement
 from shoal.release.release import Release
 from shoal.web.project import Basis, Moment, Project
-from shoal.words import counted, share
+from shoal.words import counted, share, short
 
 KEPT = 24
 _FILE = "tried.json"
@@ -44,7 +44,7 @@ class Tried:
             requirement.preset for requirement in release.policy.require if isinstance(requirement, PresetRequirement)
         ]
         measured = release.quality.get(search.quality)
-        cost = "–" if measured is None or measured.total is None else f"{measured.total.cost:.3f}"
+        cost = "–" if measured is None or measured.total is None else short(measured.total.cost)
         return cls(
             _data(now),
             toml.document(release.policy.document()),

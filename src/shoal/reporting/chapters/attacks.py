@@ -13,6 +13,8 @@ from shoal.reporting.chapters.summary import answers
 from shoal.reporting.document import Beside, Block, Facts, Figure, Listing, Section, Text, Tone
 from shoal.reporting.findings import Findings, PublicFindings
 from shoal.sheet import Sheet
+from shoal.words import share as share_of
+from shoal.words import short
 
 MOST = 8  # maximum number of curves drawn
 
@@ -51,13 +53,13 @@ def _results(attacked: Attacked) -> Sheet:
     controlled = any(result.control is not None for result in attacked.results)
     rows = []
     for result in attacked.results:
-        control = "–" if result.control is None else f"{result.control.value:.1%}"
+        control = "–" if result.control is None else share_of(result.control.value)
         rows.append(
             (
                 *_about(result),
-                f"{result.success.value:.1%}",
-                f"{100 * result.success.low:.1f}–{100 * result.success.high:.1f}",
-                f"{result.baseline:.1%}",
+                share_of(result.success.value),
+                f"{short(100 * result.success.low)}–{short(100 * result.success.high)}",
+                share_of(result.baseline),
                 *((control,) if controlled else ()),
                 result.gained,
                 f"{result.targets:,}",

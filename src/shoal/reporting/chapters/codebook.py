@@ -16,6 +16,7 @@ from shoal.table.column import SUPPRESSED, Column
 from shoal.table.kind import Kind
 from shoal.table.scale import scale
 from shoal.words import counted, short
+from shoal.words import share as share_of
 
 MOST = 24  # maximum number of values listed per column
 FEW = 60  # maximum number of distinct numbers listed; more are summarised
@@ -69,10 +70,10 @@ def _listed(column: Column, counts: ValueCounts, audience: Audience) -> Sheet:
     size, labels = max(int(records.sum()), 1), _labels(column)
     order = np.argsort(-records, kind="stable").tolist()
     shown = [code for code in order if records[code] and not hidden[code]][:MOST]
-    rows = [(labels[code], f"{records[code]:,}", f"{records[code] / size:.1%}") for code in shown]
+    rows = [(labels[code], f"{records[code]:,}", share_of(records[code] / size)) for code in shown]
     number, rest = int(np.count_nonzero(records)) - len(shown), int(records.sum()) - int(records[shown].sum())
     if number and (shown or not audience.external):
-        rows.append((counted(number, "other"), f"{rest:,}", f"{rest / size:.1%}"))
+        rows.append((counted(number, "other"), f"{rest:,}", share_of(rest / size)))
     elif number:
         rows.append(("not published", "", ""))
     return Sheet(column.name, ("value", "records", "share"), tuple(rows))

@@ -8,6 +8,7 @@ from shoal.reporting.document import Facts, Section, Text, Tone
 from shoal.reporting.findings import Findings, PublicFindings
 from shoal.sheet import Sheet
 from shoal.table.role import Role
+from shoal.words import share
 
 
 @chapter("data", place=30)
@@ -27,7 +28,7 @@ def _size(findings: PublicFindings) -> Iterator[tuple[str, str]]:
         yield "Individuals in the release", f"{findings.persons:,}"
     yield "Columns", f"{len(findings.released.names)} of {len(findings.variables)} are released"
     if findings.policy.search.sample is not None:
-        yield "Sample", f"{findings.policy.search.sample:.1%} of the individuals, drawn at random"
+        yield "Sample", f"{share(findings.policy.search.sample)} of the individuals, drawn at random"
     if isinstance(findings, Findings) and findings.release is not None:
         yield "Fingerprint of the original", str(findings.release.internal["input"]["fingerprint"])
 

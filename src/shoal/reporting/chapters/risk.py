@@ -12,7 +12,7 @@ from shoal.reporting.document import Figure, Section, Text, Tone
 from shoal.reporting.findings import Findings, PublicFindings, Required
 from shoal.risk.adversary import Risk
 from shoal.sheet import Sheet
-from shoal.words import odds
+from shoal.words import odds, share, short
 
 
 @chapter("risk", place=60)
@@ -33,7 +33,7 @@ def risk(findings: PublicFindings, audience: Audience) -> Section:
 def _required(findings: Findings) -> Sheet | None:
     if not findings.requirements:
         return None
-    headings = ("requirement", "asked", "original", "release", "", "by")
+    headings = ("requirement", "required", "original", "release", "verdict", "source")
     return Sheet("Privacy requirements", headings, tuple(map(_row, findings.requirements)), words=6)
 
 
@@ -49,7 +49,7 @@ def _publicly_required(findings: PublicFindings, audience: Audience) -> Sheet | 
         (requirement.title, audience.asked(requirement.asked), requirement.outcome, requirement.source)
         for requirement in findings.requirements
     ]
-    return Sheet("Privacy requirements", ("requirement", "asked", "verdict", "required by"), tuple(rows), words=4)
+    return Sheet("Privacy requirements", ("requirement", "required", "verdict", "source"), tuple(rows), words=4)
 
 
 def _identity(findings: Findings) -> Section:
@@ -58,14 +58,14 @@ def _identity(findings: Findings) -> Section:
     for name in ("prosecutor", "journalist", "marketer"):
         was, two = getattr(before, name), getattr(after, name)
         rows.append((name, *(odds(value) for value in (was.maximum, two.maximum, was.average, two.average)), two.basis))
-    headings = ("adversary", "highest: original", "release", "average: original", "release", "in the release")
+    headings = ("adversary", "highest: original", "release", "average: original", "release", "basis")
     limit, above = (
         odds(float(findings.threshold)),
-        [f"{assessment.prosecutor.share_above:.1%}" for assessment in (before, after)],
+        [share(assessment.prosecutor.share_above) for assessment in (before, after)],
     )
-    many = [f"{assessment.prosecutor.expected:,.1f}" for assessment in (before, after)]
+    many = [short(assessment.prosecutor.expected) for assessment in (before, after)]
     notes = (
-        f"Above {limit}: {above[0]} of the original's {findings.who}, {above[1]} of the release's.",
+        f"Risk above {limit}: {above[0]} of the {findings.who} in the original, {above[1]} in the release.",
         f"Expected re-identifications if all are targeted: {many[0]} in the original, {many[1]} in the release.",
     )
     sheet = Sheet("Re-identification risk", headings, tuple(rows), notes)
@@ -141,8 +141,8 @@ def _attributes(findings: PublicFindings, audience: Audience) -> Iterator[Sectio
         rows = [
             (
                 attribute.column,
-                f"{float(attribute.baseline):.1%}",
-                f"{float(attribute.average):.1%}",
+                share(float(attribute.baseline)),
+                share(float(attribute.average)),
                 audience.share(attribute.certain, findings.after.persons) if findings.countable else "not published",
             )
             for attribute in findings.after.attributes
@@ -150,7 +150,8 @@ def _attributes(findings: PublicFindings, audience: Audience) -> Iterator[Sectio
     else:
         headings = ("variable", "baseline", "original", "release", "disclosed with certainty: original", "release")
         rows = list(_both(findings, audience))
-    yield Section.of("Attribute disclosure", "attributes", [Sheet("Attribute disclosure", headings, tuple(rows), note)])
+    sheet = Sheet("Correct inference of sensitive attributes", headings, tuple(rows), note)
+    yield Section.of("Attribute disclosure", "attributes", [sheet])
 
 
 def _both(findings: Findings, audience: Audience) -> Iterator[tuple[str, ...]]:
@@ -160,9 +161,9 @@ def _both(findings: Findings, audience: Audience) -> Iterator[tuple[str, ...]]:
         was = before.get(two.column)
         yield (
             two.column,
-            f"{float((was or two).baseline):.1%}",
-            "–" if was is None else f"{float(was.average):.1%}",
-            f"{float(two.average):.1%}",
+            share(float((was or two).baseline)),
+            "–" if was is None else share(float(was.average)),
+            share(float(two.average)),
             "–" if was is None else audience.share(was.certain, findings.before.persons),
             audience.share(two.certain, findings.after.persons),
         )

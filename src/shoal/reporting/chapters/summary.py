@@ -93,9 +93,7 @@ def _public_numbers(findings: PublicFindings, audience: Audience) -> Sheet:
     loss = findings.visible
     if loss.total is not None:
         without = f"; without {', '.join(loss.undetermined)}" if loss.undetermined else ""
-        rows.append(
-            (f"Information loss of the released cells (0 = none, 1 = everything{without})", f"{loss.total:.2f}")
-        )
+        rows.append((f"Information loss of the released cells (0 = none, 1 = everything{without})", short(loss.total)))
     notes = (
         ()
         if findings.chosen or findings.attacks is not None
@@ -113,8 +111,8 @@ def _chosen(findings: PublicFindings) -> Iterator[tuple[str, str]]:
         figure = findings.chosen["risk_of_original"]
         rounded = f"(rounded to {figure['rounded_to']})"
         above = f"Original: share of {findings.who} with a risk above {odds(float(figure['threshold']))} {rounded}"
-        yield f"Original: average re-identification risk {rounded}", f"{figure['average']:.2f}"
-        yield above, f"{figure['share_above_threshold']:.2f}"
+        yield f"Original: average re-identification risk {rounded}", short(figure["average"])
+        yield above, short(figure["share_above_threshold"])
 
 
 def answers(attacked: Attacked | None) -> Facts | None:

@@ -39,7 +39,7 @@ def _visible(findings: PublicFindings) -> Iterator[Block]:
     """Yield the measures that a recipient can recompute from the released cells and the hierarchies."""
     loss, rows = findings.visible, [("equivalence classes", f"{findings.after.classes:,}")]
     if loss.total is not None:
-        rows.insert(0, ("information loss of the released cells (0 to 1)", f"{loss.total:.2f}"))
+        rows.insert(0, ("information loss of the released cells (0 to 1)", short(loss.total)))
     notes = ["Computed from the released cells and the hierarchies, without the original."]
     if loss.undetermined:
         notes.append(
@@ -58,7 +58,8 @@ def _measures(findings: Findings) -> Iterator[Block]:
     for aspect in Aspect:
         for name, measured_quality in sorted(measured.items()):
             if measured_quality.aspect is aspect and measured_quality.total is not None:
-                value = f"{short(measured_quality.total.value)} {measured_quality.unit}"
+                unit = "" if measured_quality.unit == "share" else f" {measured_quality.unit}"
+                value = f"{short(measured_quality.total.value)}{unit}"
                 rows.append(
                     (str(aspect), name, first_sentence(QUALITIES[name]), value, short(measured_quality.total.cost))
                 )
@@ -101,8 +102,10 @@ def _learned(learned: list[Learned]) -> Iterator[Block]:
     for result in learned:
         before, after, guess = achieved(result)
         measure = "area under the curve" if result.auc is not None else result.measure
-        numbers = (f"{estimate.value:.3f} ({estimate.low:.3f}–{estimate.high:.3f})" for estimate in (before, after))
-        rows.append((result.target, result.model, measure, f"{guess:.3f}", *numbers))
+        numbers = (
+            f"{short(estimate.value)} ({short(estimate.low)}–{short(estimate.high)})" for estimate in (before, after)
+        )
+        rows.append((result.target, result.model, measure, short(guess), *numbers))
     headings = ("target", "model", "measure", "baseline", "trained on the original", "trained on the release")
     note = ("Tested on individuals that the model has not seen; 95% intervals.",)
     yield Sheet("Predictions", headings, tuple(rows), note, words=3)

@@ -14,6 +14,7 @@ from shoal.reporting.findings import Findings, PublicFindings
 from shoal.sheet import Sheet
 from shoal.table.role import Role
 from shoal.techniques.technique import Gives, Truth
+from shoal.words import share, short
 
 MOST = 12  # maximum number of hierarchies drawn
 _UNCHANGED = "released unchanged"
@@ -133,7 +134,7 @@ def _visible(findings: PublicFindings) -> Sheet | None:
     for name in table.quasi:
         code, cost = table[name].suppressed_code, loss.get(name)
         blank = 0 if code is None else table.counts(name)[code] / table.records
-        rows.append((name, f"{blank:.1%}", "not determined" if cost is None else f"{cost:.2f}"))
+        rows.append((name, share(blank), "not determined" if cost is None else short(cost)))
     notes = (
         "Information loss of a cell: the share of its domain that its label covers, 0 to 1; 1 if suppressed.",
         "The domain is that of the hierarchy, or the range of the released labels.",
@@ -159,7 +160,7 @@ def _cells(findings: Findings, audience: Audience) -> Sheet | None:
 def _shares(counts: list[int], whole: int, audience: Audience) -> list[str]:
     """Format shares, except those that must not be disclosed."""
     hidden = audience.hidden(counts)
-    return ["not published" if hide else f"{number / whole:.1%}" for number, hide in zip(counts, hidden, strict=True)]
+    return ["not published" if hide else share(number / whole) for number, hide in zip(counts, hidden, strict=True)]
 
 
 def _levels(findings: Findings) -> Sheet | None:

@@ -24,7 +24,7 @@ from shoal.web.jobs import Job
 from shoal.web.page import Visit, route
 from shoal.web.project import Basis, Moment
 from shoal.web.spots import Marks, Spot, Spotted
-from shoal.words import odds
+from shoal.words import odds, share, short
 
 MOST = 50  # largest k offered by the sliders
 BANDS = 60  # clickable bands of the heatmap
@@ -89,7 +89,7 @@ def _found(assessment: Assessment, who: str) -> Sheet:
             risk.meaning,
             odds(risk.maximum),
             odds(risk.average),
-            f"{risk.expected:,.1f}",
+            short(risk.expected),
             f"{risk.above:,}",
         )
         for risk in (assessment.prosecutor, assessment.journalist, assessment.marketer)
@@ -111,8 +111,8 @@ def _learned(assessment: Assessment) -> Sheet:
     rows = [
         (
             attribute.column,
-            f"{float(attribute.baseline):.1%}",
-            f"{float(attribute.average):.1%}",
+            share(float(attribute.baseline)),
+            share(float(attribute.average)),
             f"{attribute.certain:,}",
         )
         for attribute in assessment.attributes

@@ -14,6 +14,7 @@ from shoal.table.role import Role
 from shoal.verbs.identify import identify
 from shoal.web.page import Visit, route
 from shoal.web.project import Basis
+from shoal.words import share
 
 _SINGLE = tuple(str(role) for role in Role if role.single)
 _COARSER = {"quasi", "sensitive"}  # roles for which a hierarchy is meaningful
@@ -31,7 +32,7 @@ def _show(visit: Visit) -> Response:
 def _told(identification: Identification) -> Iterator[Block]:
     """Present the other findings: identifying sets of columns, dependent columns and HIPAA Safe Harbor identifiers."""
     if identification.keys:
-        rows = tuple((", ".join(key.columns), f"{key.share:.1%}") for key in identification.keys)
+        rows = tuple((", ".join(key.columns), share(key.share)) for key in identification.keys)
         lead = Text("An adversary who knows these attributes can re-identify nearly every individual.", Tone.LEAD)
         sheet = Sheet("", ("attributes", "unique individuals"), rows)
         yield Section.of("Smallest identifying sets of columns", "keys", [lead, sheet])
