@@ -181,8 +181,7 @@ def show(release: "Release", out: "Console") -> None:
     sheet = grid("quality measure", "value", "cost (0 = none, 1 = everything)")
     for name, measured in release.quality.items():
         if measured.total is not None:
-            unit = "" if measured.unit == "share" else f" [dim]{measured.unit}[/dim]"
-            sheet.add_row(name, f"{short(measured.total.value)}{unit}", short(measured.total.cost))
+            sheet.add_row(name, measured.amount, short(measured.total.cost))
     out.print()
     out.print(sheet)
 

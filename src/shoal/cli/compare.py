@@ -155,8 +155,7 @@ def _single(measured: "Measured", quasi: tuple[str, ...]) -> tuple[str, ...]:
     where = f"[dim]{plain(dearest)} {short(costs[dearest])}[/dim]" if dearest and costs[dearest] > 0 else ""
     left = sum(name in measured.left_out for name in quasi)
     where += f" [dim]({counted(len(quasi) - left, 'column')})[/dim]" if left else ""
-    unit = "" if measured.unit == "share" else f" [dim]{measured.unit}[/dim]"
-    return short(measured.total.cost), f"{short(measured.total.value)}{unit}", where
+    return short(measured.total.cost), measured.amount, where
 
 
 def _cell(measured: "Measured | None") -> str:

@@ -49,7 +49,7 @@ FACTS = (
 
 def tour(folder: Path, console: "Console", *, patients: int, seed: int, force: bool) -> None:
     """Write the files of the demo to a folder, and run and explain all stages."""
-    console.print("\n[bold]A fish in a shoal is protected by its peers. So is a patient in a table.[/bold]")
+    console.print("\n[bold]shoal: from a raw health dataset to a release its owner can defend[/bold]")
     _make_up(folder, console, patients=patients, seed=seed, force=force)
     policy = Policy.load(folder / "policy.toml")
     table, register = policy.read(folder / "patients.csv"), read(folder / "register.csv")

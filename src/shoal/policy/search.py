@@ -62,7 +62,7 @@ class Search(Checked):
     recoding: AnyTechnique = Field(
         default=usual(),
         title="Technique",
-        description=f"technique. {' '.join(f'{name}: {TECHNIQUES[name].says}' for name in TECHNIQUES)}",
+        description=f"{' '.join(f'{name}: {TECHNIQUES[name].says}' for name in TECHNIQUES)}",
         json_schema_extra=_name_or_table,
     )
     refine: bool = Field(

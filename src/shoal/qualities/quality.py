@@ -18,6 +18,7 @@ from shoal.recoding.rungs import Rungs
 from shoal.registry import Registry
 from shoal.remedy import Option, by
 from shoal.validation import Checked
+from shoal.words import short
 
 Counts = NDArray[np.integer]
 Pricing: TypeAlias = Callable[[Counts, Counts], Floats]
@@ -69,6 +70,12 @@ class Measured:
     total: Score | None
     columns: Mapping[str, Score]
     left_out: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def amount(self) -> str:
+        """The total value with its unit, for display; shares have none."""
+        value = "–" if self.total is None else short(self.total.value)
+        return value if self.unit == "share" else f"{value} {self.unit}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data."""

@@ -261,7 +261,7 @@ def _table_sheet(release: Release) -> Sheet:
     ]
     levels = [(f"level of {name}", str(level), "") for name, level in part.scheme.items()]
     costs = [
-        (name, short(measured.total.value), f"cost {short(measured.total.cost)} (0–1)")
+        (name, measured.amount, f"cost {short(measured.total.cost)} (0–1)")
         for name, measured in part.quality.items()
         if measured.total is not None
     ]

@@ -12,7 +12,7 @@ from shoal.words import printable
 
 def as_markdown(title: str, audience: Audience, sections: Sequence[Section]) -> str:
     """Return the report as Markdown."""
-    kind = "External version" if audience.external else "Internal version: stays with the owner of the data"
+    kind = "External version" if audience.external else "Internal version, confidential"
     lines = [f"# {_plain(title)}", f"{kind}. Made by shoal {version('shoal')}."]
     for section in sections:
         lines += _section(section, 2)

@@ -16,7 +16,7 @@ def data(findings: PublicFindings, audience: Audience) -> Section:
     """Describe the size of the data and the role of each column."""
     del audience  # the size of the released table is public
     lead = Text("Every column has a role. Columns without one are not released.", Tone.LEAD)
-    return Section.of("The data and their variables", "data", [lead, Facts(tuple(_size(findings))), _roles(findings)])
+    return Section.of("Data and variables", "data", [lead, Facts(tuple(_size(findings))), _roles(findings)])
 
 
 def _size(findings: PublicFindings) -> Iterator[tuple[str, str]]:

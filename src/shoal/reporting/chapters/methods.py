@@ -15,7 +15,7 @@ from shoal.reporting.findings import Findings, PublicFindings
 from shoal.sheet import Sheet
 
 _HEADINGS = (
-    ("EMA Policy 0070, Health Canada PRCI", "direct and quasi-identifiers", "The data and their variables"),
+    ("EMA Policy 0070, Health Canada PRCI", "direct and quasi-identifiers", "Data and variables"),
     ("", "adversaries and plausible attacks", "Context; Attacks"),
     ("", "anonymisation techniques, by variable", "Transformation of each variable"),
     ("", "threshold and risk of re-identification", "Risk before and after"),
@@ -23,7 +23,7 @@ _HEADINGS = (
     ("", "conclusion", "Conclusion and sign-off"),
     ("WP216 (Opinion 05/2014)", "singling out, linkability, inference", "Attacks"),
     ("ISO/IEC 27559", "context assessment", "Context"),
-    ("", "data assessment", "The data and their variables"),
+    ("", "data assessment", "Data and variables"),
     (
         "",
         "identifiability assessment and mitigation",

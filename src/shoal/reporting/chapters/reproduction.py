@@ -39,7 +39,7 @@ def reproduction(findings: PublicFindings, audience: Audience) -> Section:
     blocks: list[Block] = [Text(lead, Tone.LEAD), Facts(tuple(facts)), Code("Policy", toml.document(policy))]
     if manifest is not None:
         blocks.append(Code("Manifest", written(manifest)))
-    return Section.of("To reproduce it", "reproduction", blocks)
+    return Section.of("Reproduction", "reproduction", blocks)
 
 
 def _internal(release: Release | None) -> dict[str, Any] | None:

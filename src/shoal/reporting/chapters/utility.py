@@ -58,8 +58,7 @@ def _measures(findings: Findings) -> Iterator[Block]:
     for aspect in Aspect:
         for name, measured_quality in sorted(measured.items()):
             if measured_quality.aspect is aspect and measured_quality.total is not None:
-                unit = "" if measured_quality.unit == "share" else f" {measured_quality.unit}"
-                value = f"{short(measured_quality.total.value)}{unit}"
+                value = measured_quality.amount
                 rows.append(
                     (str(aspect), name, first_sentence(QUALITIES[name]), value, short(measured_quality.total.cost))
                 )
