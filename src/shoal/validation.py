@@ -75,6 +75,9 @@ def _problem(model: type[BaseModel], error: Any) -> tuple[str, FixedText | None]
         known = [word.strip("' ") for word in re.split(r", | or ", error["ctx"]["expected"])]
         choice = known[0] if len(known) == 1 else f"one of {', '.join(known)}"
         return f"{path}: must be {choice}", did_you_mean(str(error["input"]), known)
+    if error["type"] in _BOUNDS:
+        relation, bound = _BOUNDS[error["type"]]
+        return f"{path}: must be {relation} {error['ctx'][bound]:g}", None
     message = _PLAIN.get(error["type"]) or error["msg"].removeprefix("Value error, ")
     return f"{f'{path}: ' if path else ''}{message[:1].lower()}{message[1:]}", None
 
@@ -97,6 +100,12 @@ _PLAIN = {
     "model_type": "must be a table: { … }",
     "model_attributes_type": "must be a table: { … }",
     "tuple_type": "must be a list",
+}
+_BOUNDS = {
+    "greater_than_equal": ("at least", "ge"),
+    "greater_than": ("more than", "gt"),
+    "less_than_equal": ("at most", "le"),
+    "less_than": ("less than", "lt"),
 }
 
 

@@ -301,7 +301,7 @@ def test_attack_tells_what_an_adversary_achieves(demo):
     done = run(*asked, *few, "--external", "here/register.csv", "--pictures", "attacked", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "linkability:" in done.stdout
-    assert "matched as recorded by anonymize" in done.stderr
+    assert "matched by the record mapping that anonymize saved" in done.stderr
     assert (folder / "attacked" / "attacks.svg").exists()
     result = json.loads(run(*asked, *few, "--json", cwd=folder).stdout)["result"]
     linkage = next(one for one in result["attacks"] if one["attack"] == "linkage")

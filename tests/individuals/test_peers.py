@@ -345,7 +345,7 @@ def test_the_command(tmp_path):
     assert found["dx"]["breached_by_facts"] == {"1": 4}
     screen = run_in("peers", tmp_path / "a.csv", "--sensitive", "dx", cwd=tmp_path)
     assert "100%" in screen.stdout
-    assert "Note: The adversary knows that the individual is in the table." in screen.stderr
+    assert "Assumptions: The adversary knows that the individual is in the table." in screen.stdout
     assert run_in("peers", tmp_path / "a.csv", "--sensitive", "dy", cwd=tmp_path).returncode == 2
 
 
@@ -355,7 +355,7 @@ def test_the_command_draws_and_tells(tmp_path):
     done = run_in(*asked, "--png", "heat.png", "--pictures", "all", "--sweep", "age", "--person", 0, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Record 0" in done.stdout
-    assert "age in fewer intervals" in done.stdout
+    assert "Generalisation of age" in done.stdout
     assert "Written: heat.png" in done.stderr
     assert (tmp_path / "heat.png").read_bytes().startswith(b"\x89PNG")
     made = {path.name for path in (tmp_path / "all").iterdir()}
@@ -368,7 +368,7 @@ def test_the_command_draws_and_tells(tmp_path):
     assert found["result"]["person"][0]["minimal"] == [["sex"]]
     reach = run_in("peers", "data.csv", "--json", "--access", "sex=1,age=2", cwd=tmp_path)
     assert json.loads(reach.stdout)["result"]["within_reach"]["dx"] == {"1.0": 4, "2.0": 4}
-    assert "accessible attributes" in run_in("peers", "data.csv", "--access", "sex=1", cwd=tmp_path).stdout
+    assert "accessible variables" in run_in("peers", "data.csv", "--access", "sex=1", cwd=tmp_path).stdout
     near = json.loads(run_in("peers", "data.csv", "--json", "--tolerance", "cost=3", cwd=tmp_path).stdout)
     assert near["result"]["variables"]["cost"]["mean"] == 0
     for wrong in (("--tolerance", "cost"), ("--access", "sex=near"), ("--sweep", "age", "--sensitive", "dx,age")):

@@ -46,7 +46,7 @@ def check(path, policy, tmp_path, way):
     release = shoal.anonymize(path, policy)
     saved = release.save(tmp_path / "out.csv")
     found = [compare(path, release), compare(path, saved[0], policy)]
-    assert all(one.matched.startswith("as recorded by anonymize") for one in found)
+    assert all(one.matched.startswith("by the record mapping that anonymize saved") for one in found)
     for one in found:
         for name, measured in release.quality.items():
             assert one.quality[name].total.value == pytest.approx(measured.total.value, rel=1e-12, abs=0), name

@@ -130,7 +130,7 @@ def test_the_manifest_names_both_files_and_what_links_them(files, tmp_path):  # 
     assert list(public["files"]) == ["out.sensitive.csv"]
     assert public["split"]["link"] == "bucket"
     assert public["split"]["columns"][1] == ["bucket", "dx", "cost"]
-    assert "No value was replaced by another." in public["truthful"]
+    assert "No false value was introduced." in public["truthful"]
 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.sensitive.csv"])

@@ -253,7 +253,7 @@ def test_the_screen(tmp_path):
         (["--quasi", "aeg"], "There is no column 'aeg'"),
         ([], "No column is a quasi-identifier"),
         (["--quasi", "age", "--preset", "ema"], "there is no such preset"),
-        (["--quasi", "age", "-k", "0"], "greater than or equal to 1"),
+        (["--quasi", "age", "-k", "0"], "must be at least 1"),
         (["--quasi", "age", "--missing", "nevr"], "no rule 'nevr'"),
         (["--quasi", "age", "--threshold", "often"], "must be a number"),
         (["--policy", "nowhere.toml"], "There is no policy file"),
@@ -317,7 +317,7 @@ def test_a_register_of_other_people(tmp_path):
     shoal.write(shoal.read({"a": ["x"] * 9}), tmp_path / "all.csv")
     (tmp_path / "p.toml").write_text('version = 1\ncolumns.a = "quasi"\npopulation.file = "all.csv"\n')
     found = shoal.assess({"a": ["x", "x", "y"]}, tmp_path / "p.toml")
-    assert "does not contain, or contains with other values: 1." in " ".join(found.notes)
+    assert "Individuals without a match in the register: 1." in " ".join(found.notes)
 
 
 def test_risks_that_need_classes_are_left_out_where_there_are_none():

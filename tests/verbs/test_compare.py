@@ -91,7 +91,7 @@ def test_analyses(tmp_path):
     done = run(*asked, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     for words in (
-        "Learning died",
+        "Prediction of died",
         "Odds ratios for died",
         "Hazard ratios for died",
         "Survival",
@@ -245,7 +245,7 @@ def test_columns_that_come_and_go_are_told():
     notes = " ".join(found.notes)
     assert "'gender', 'secret'" in notes
     assert "counted as suppressed: 'sex'" in notes
-    assert "not counted: 'lab'" in notes
+    assert "not included in the information loss: 'lab'" in notes
 
 
 def test_stars_in_the_original_are_suppressed_there_too(tmp_path):
@@ -304,7 +304,7 @@ def test_what_anonymize_returned_can_be_compared():
     release = shoal.anonymize(table, policy)
     assert release.table.records == 40
     found = shoal.compare(table, release)
-    assert found.matched == "as recorded by anonymize"
+    assert found.matched == "by the record mapping that anonymize saved"
     assert found.columns["dx"].kept == 40
     assert found.columns["age"].changed == 0
     assert found.quality["loss"].total.cost == pytest.approx(release.quality["loss"].total.cost)

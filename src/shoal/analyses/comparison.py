@@ -276,7 +276,7 @@ def _notes(before: Table, after: Table, columns: Sequence[str], matched: Match, 
         name for name in before.names if name not in after and name not in {*columns, *before.with_role(Role.DIRECT)}
     ]
     if others:
-        notes.append(f"Columns not released, not counted: {listed(others)}.")
+        notes.append(f"Not released and not included in the information loss: {listed(others)}.")
     followers = [name for name in before.quasi if name in recoding and name not in recoding.quasi]
     if followers:
         notes.append(f"Linked columns are not included in the information loss: {listed(followers)}.")

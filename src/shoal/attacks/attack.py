@@ -19,8 +19,8 @@ class AttackNeed(StrEnum):
     KNOWN = "a quasi-identifier in the release"
     SENSITIVE = "a sensitive column in the release"
     TRUTH = "records matched with the original"
-    OUTSIDERS = "individuals outside the data with all quasi-identifiers"
-    SECOND = "a second release that has a quasi-identifier"
+    OUTSIDERS = "a control group with all quasi-identifiers (outsiders)"
+    SECOND = "another release of the same individuals (second)"
     EVENTS = "individuals with several records"
     LEARNING = "scikit-learn"
 
@@ -34,7 +34,7 @@ class Attack(Checked):
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN})
     default: ClassVar[bool] = True  # whether the battery includes it by default
     on_card: ClassVar[bool] = True  # whether success is a risk of WP216, and not only a step towards one
-    without: ClassVar[str] = "without the release"  # condition of the baseline
+    baseline_is: ClassVar[str]  # the baseline in words
 
     @abstractmethod
     def run(self, scene: Scene) -> Iterator[Result]:

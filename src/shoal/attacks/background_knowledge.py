@@ -42,8 +42,8 @@ class BackgroundKnowledge(Attack):
     name: ClassVar[str] = "background-knowledge"
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
+    baseline_is: ClassVar[str] = "expected if sensitive values were independent of the quasi-identifiers"
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE})
-    without: ClassVar[str] = "by guessing"
     on_card: ClassVar[bool] = False
 
     excluded: int = Field(default=1, ge=0, description="number of wrong values that the adversary can rule out")
@@ -68,7 +68,7 @@ class BackgroundKnowledge(Attack):
             baselines = chance.mean(axis=1)
             yield self.result(
                 scene,
-                f"the true value has a probability of at least {self.threshold:g}",
+                f"the true value has a probability of at least {self.threshold:g} after other values are ruled out",
                 right[self.excluded],
                 float(baselines[self.excluded]),
                 others,

@@ -38,8 +38,8 @@ class Composition(Attack):
     name: ClassVar[str] = "composition"
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
     criterion: ClassVar[Criterion] = Criterion.LINKABILITY
+    baseline_is: ClassVar[str] = "the more disclosive of the two releases"
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE, AttackNeed.SECOND})
-    without: ClassVar[str] = "with one of the two releases"
 
     targets: int = Field(default=2000, ge=1, description="maximum number of targets")
 

@@ -36,6 +36,7 @@ class DistanceLinkage(Attack):
     name: ClassVar[str] = "distance-linkage"
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
     criterion: ClassVar[Criterion] = Criterion.LINKABILITY
+    baseline_is: ClassVar[str] = "a random record"
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.TRUTH})
 
     targets: int = Field(default=1000, ge=1, description="maximum number of targets")

@@ -39,6 +39,7 @@ class Events(Attack):
     name: ClassVar[str] = "events"
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
     criterion: ClassVar[Criterion] = Criterion.SINGLING_OUT
+    baseline_is: ClassVar[str] = "a random individual"
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.EVENTS, AttackNeed.TRUTH})
 
     known: int = Field(default=2, ge=1, le=_MOST, description="number of known events")

@@ -31,8 +31,8 @@ class Homogeneity(Attack):
     name: ClassVar[str] = "homogeneity"
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
+    baseline_is: ClassVar[str] = "expected if sensitive values were independent of the quasi-identifiers"
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE})
-    without: ClassVar[str] = "by guessing"
 
     def run(self, scene: Scene) -> Iterator[Result]:
         """Attack each sensitive column."""

@@ -39,6 +39,7 @@ class Inference(Attack):
     name: ClassVar[str] = "inference"
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
+    baseline_is: ClassVar[str] = "the best constant guess"
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE})
 
     tolerance: float = Field(default=0.05, ge=0, lt=1, description="relative tolerance for numbers")
@@ -55,7 +56,7 @@ class Inference(Attack):
             right = self._guessed(scene, people, column)
             yield self.result(
                 scene,
-                "the nearest record has the true value",
+                "the nearest record has the true value (numbers: within the tolerance)",
                 right,
                 self._always_the_same(scene, people, column),
                 None if strangers is None else self._guessed(scene, strangers, column),

@@ -38,6 +38,7 @@ class Linkability(Attack):
     name: ClassVar[str] = "linkability"
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
     criterion: ClassVar[Criterion] = Criterion.LINKABILITY
+    baseline_is: ClassVar[str] = "two random records"
 
     first: list[str] = Field(default=[], description="columns known to the first party")
     targets: int = Field(default=1000, ge=1, description="maximum number of targets")
@@ -59,7 +60,7 @@ class Linkability(Attack):
         joined = _joined(scene, people, first, second)
         yield self.result(
             scene,
-            "both parties select the same record",
+            "two adversaries who know different columns select the same record",
             joined,
             1 / max(int(_one_each(scene, scene.rows((*first, *second))).sum()), 1),
             None if strangers is None else _joined(scene, strangers, first, second),

@@ -38,8 +38,8 @@ class Membership(Attack):
     name: ClassVar[str] = "membership"
     adversary: ClassVar[Adversary] = Adversary.STATISTICAL
     criterion: ClassVar[Criterion] = Criterion.SINGLING_OUT
+    baseline_is: ClassVar[str] = "a random guess"
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.OUTSIDERS})
-    without: ClassVar[str] = "by guessing"
 
     targets: int = Field(default=1000, ge=2, description="maximum number of targets, and of controls")
 

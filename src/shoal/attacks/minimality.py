@@ -40,8 +40,8 @@ class Minimality(Attack):
     name: ClassVar[str] = "minimality"
     adversary: ClassVar[Adversary] = Adversary.ADAPTIVE
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
+    baseline_is: ClassVar[str] = "without knowledge of the algorithm"
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE, AttackNeed.TRUTH})
-    without: ClassVar[str] = "without knowledge of the algorithm"
     default: ClassVar[bool] = False
 
     l: int = Field(default=2, ge=2, description="l of the required l-diversity")  # noqa: E741

@@ -44,6 +44,7 @@ class ProbabilisticLinkage(Attack):
     name: ClassVar[str] = "probabilistic-linkage"
     adversary: ClassVar[Adversary] = Adversary.STATISTICAL
     criterion: ClassVar[Criterion] = Criterion.LINKABILITY
+    baseline_is: ClassVar[str] = "a random record"
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.TRUTH})
 
     targets: int = Field(default=1000, ge=1, description="maximum number of targets")

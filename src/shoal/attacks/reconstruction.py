@@ -52,6 +52,7 @@ class Reconstruction(Attack):
     name: ClassVar[str] = "reconstruction"
     adversary: ClassVar[Adversary] = Adversary.STATISTICAL
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
+    baseline_is: ClassVar[str] = "the most frequent value"
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.TRUTH, AttackNeed.LEARNING})
 
     fraction: Share = Field(default=0.2, description="share of individuals that the adversary knows")
@@ -94,7 +95,8 @@ class Reconstruction(Attack):
             others = learned.right(learned.known(strangers, column), column)
         return self.result(
             scene,
-            f"a model trained on {share(self.fraction)} of the individuals predicts the value of the others",
+            f"a model trained on {share(self.fraction)} of the individuals predicts the value of the others "
+            f"(numbers: its fifth)",
             main.right,
             main.baseline,
             others,

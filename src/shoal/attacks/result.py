@@ -137,14 +137,20 @@ class Result:
 
     @property
     def gained(self) -> str:
-        """The gain over the baseline in percentage points, with its 95% interval.
+        """The gain over the baseline in percentage points, with unit and 95% confidence interval.
 
         >>> Result("a", "b", Adversary.CLASSICAL, Criterion.INFERENCE, Estimate(0.62, 0.59, 0.65), 0.6, 10, 0).gained
-        '2 points (−1 to 5)'
+        '2 percentage points (−1 to 5)'
         """
+        value, _, interval = self.gained_points.partition(" ")
+        return f"{value} percentage points {interval}"
+
+    @property
+    def gained_points(self) -> str:
+        """The gain over the baseline in percentage points with its 95% confidence interval, without the unit."""
         points = [100 * (share - self.baseline) for share in (self.success.value, self.success.low, self.success.high)]
         value, low, high = (short(round(point, 3)).replace("-", "−") for point in points)
-        return f"{value} points ({low} to {high})"
+        return f"{value} ({low} to {high})"
 
     @property
     def is_sure(self) -> bool:

@@ -18,7 +18,7 @@ from shoal.recoding.nodes import Floats, Ints
 class Similarity(Attack):
     """Share of individuals for whom the category of the sensitive value is disclosed with certainty.
 
-    Ten different cancers are ten values, but one diagnosis. Categories are the nodes of the column's hierarchy. Success
+    Ten diagnoses may belong to one category. Categories are the nodes of the column's hierarchy. Success
     refers to the highest level below the top; the curve shows all levels. Li et al. 2007. Baseline: the share that
     would be correct by chance, if sensitive values were independent of the quasi-identifiers.
 
@@ -36,8 +36,8 @@ class Similarity(Attack):
     name: ClassVar[str] = "similarity"
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
+    baseline_is: ClassVar[str] = "expected if sensitive values were independent of the quasi-identifiers"
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE})
-    without: ClassVar[str] = "by guessing"
     on_card: ClassVar[bool] = False
 
     def run(self, scene: Scene) -> Iterator[Result]:

@@ -49,6 +49,7 @@ class SinglingOut(Attack):
     name: ClassVar[str] = "singling-out"
     adversary: ClassVar[Adversary] = Adversary.ADAPTIVE
     criterion: ClassVar[Criterion] = Criterion.SINGLING_OUT
+    baseline_is: ClassVar[str] = "the same attack with shuffled columns"
 
     columns: int = Field(default=3, ge=1, description="number of columns of a predicate")
     attempts: int = Field(default=1000, ge=1, description="number of predicates")

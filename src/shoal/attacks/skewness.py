@@ -35,8 +35,8 @@ class Skewness(Attack):
     name: ClassVar[str] = "skewness"
     adversary: ClassVar[Adversary] = Adversary.STATISTICAL
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
+    baseline_is: ClassVar[str] = "expected if sensitive values were independent of the quasi-identifiers"
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE})
-    without: ClassVar[str] = "by guessing"
     on_card: ClassVar[bool] = False
 
     factor: float = Field(default=2.0, gt=1, description="factor by which the probability must increase")
@@ -53,7 +53,7 @@ class Skewness(Attack):
             others = None if strangers is None else judged(scene, strangers, column, [risen])[0][0]
             yield self.result(
                 scene,
-                f"the probability of the true value has increased by a factor of {self.factor:g}",
+                f"the probability of the true value is at least {self.factor:g} times its share in the release",
                 right,
                 float(chance.mean()),
                 others,

@@ -61,8 +61,8 @@ class Tracker(Attack):
     name: ClassVar[str] = "tracker"
     adversary: ClassVar[Adversary] = Adversary.ADAPTIVE
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
+    baseline_is: ClassVar[str] = "direct queries"
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE})
-    without: ClassVar[str] = "by a direct query"
     default: ClassVar[bool] = False
 
     least: int = Field(default=10, ge=1, description="minimum count that is answered")

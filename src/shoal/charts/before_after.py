@@ -33,7 +33,8 @@ def before_after(recoded: Recoded) -> Chart:
     title = f"{recoded.name}: {same} of the cells unchanged, {generalised} generalised, {suppressed} suppressed"
     return Chart.of(
         title + (f", {share_of(changed)} changed" if changed else ""),
-        "Bars: share of records in the original. Marks: share implied by the released cells, spread evenly over sets",
+        "Bars: share of records in the original. Marks: share in the release, if all values of a generalised cell "
+        "are equally probable",
         _body(recoded, bars),
     )
 

@@ -30,7 +30,7 @@ def costs(releases: Mapping[str, Mapping[str, Measured]]) -> Chart:
     title = f"Information loss (measure: loss): {', '.join(named)}" if named else "Information loss by measure"
     return Chart.of(
         title,
-        "0 = none, 1 = everything",
+        "0 = no loss, 1 = total",
         {
             "width": 420,
             "height": {"step": 22},

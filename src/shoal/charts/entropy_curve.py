@@ -74,7 +74,7 @@ def entropy_curve(points: Sequence[EntropyPoint]) -> Chart:
     ]
     return Chart.of(
         title if gains else "Conventional and generic entropy both rise with suppression",
-        "Information loss (0 = none, 1 = everything); solid: generic, dashed: conventional",
+        "Information loss (0 = no loss, 1 = total); solid: generic, dashed: conventional",
         {
             "width": 460,
             "height": 340,

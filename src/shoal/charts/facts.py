@@ -88,7 +88,7 @@ def _lines(values: list[dict[str, Any]], ends: list[dict[str, Any]], names: list
             "nice": False,
         },
     }
-    y = {"type": "quantitative", "title": "breached individuals", "axis": {"format": "%"}}
+    y = {"type": "quantitative", "title": "disclosed", "axis": {"format": "%"}}
     scale = {"domain": [0, 1], "nice": False}
     return {
         "width": 560,

@@ -39,7 +39,7 @@ def heatmap(people: People, *, measure: str = "ppp", unknown_for: str | None = N
     >>> import shoal
     >>> chart = heatmap(shoal.peers({"dx": ["flu", "flu", "ms"], "sex": ["f", "f", "m"], "age": [1, 2, 2]}))
     >>> chart.spec["title"]["text"]
-    '3 of 3 individuals are breached in at least one variable'
+    'At least one variable is disclosed for 3 of 3 individuals'
     """
     if measure not in MEASURES:
         raise ModelError(
@@ -141,13 +141,11 @@ class _Drawn:
         persons = int(self.weights.sum())
         if unknown_for is None:
             some = int(self.weights[(self.classes == 0).any(axis=0)].sum())
-            title = (
-                "have a variable without alternatives" if measure == "poac" else "are breached in at least one variable"
-            )
-            return f"{some:,} of {persons:,} individuals {title}"
+            what = "has no alternative" if measure == "poac" else "is disclosed"
+            return f"At least one variable {what} for {some:,} of {persons:,} individuals"
         each = (self.classes == 0).astype(np.int64) @ self.weights
         name, least = self.names[int(np.argmin(each))], int(each.min())
-        return f"Without {name}, {least:,} of {persons:,} individuals would be breached in {unknown_for}"
+        return f"Without {name}, {unknown_for} would be disclosed for {least:,} of {persons:,} individuals"
 
     def subtitle(self, people: People, measure: str, unknown_for: str | None) -> list[str]:
         """Return the explanation of the chart."""
@@ -159,7 +157,7 @@ class _Drawn:
             else f" Rows: the variable that is omitted from the background knowledge about {unknown_for}."
         )
         return [
-            f"Columns: {people.persons():,} individuals{sampled}, ordered by the number of breached rows." + rows,
+            f"Columns: {people.persons():,} individuals{sampled}, ordered by the number of disclosed variables." + rows,
             MEASURES[measure],
         ]
 
@@ -312,7 +310,7 @@ def _key(least: float, measure: str) -> dict[str, Any]:
     low = [least, *STEPS[:-1]]
     classes = [(high, f"{max(from_, least):g} – {high:g}") for from_, high in zip(low, STEPS, strict=True)]
     kept = [(colour, text) for colour, (high, text) in zip(PROTECTED, classes, strict=True) if high > least]
-    swatches = [(BREACH, f"breached: {measure} ≤ {least:g}"), *kept]
+    swatches = [(BREACH, f"disclosed: {measure} ≤ {least:g}"), *kept]
     values = [
         {"x": 0 if place == 0 else 60 + 110 * place, "colour": colour, "text": text}
         for place, (colour, text) in enumerate(swatches)

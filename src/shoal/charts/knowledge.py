@@ -21,7 +21,7 @@ def knowledge(result: Result) -> Chart:
     >>> data = {"age": [31, 34, 71, 78], "sex": list("ffmm")}
     >>> made = shoal.attack(data, data, quasi=["age", "sex"], attacks=["linkage"], in_order=True)
     >>> knowledge(made.results[0]).spec["title"]["text"]
-    'linkage: success 100%, without the release 25%'
+    'linkage: success 100%, baseline 25%'
     """
     if not result.curve:
         raise AttackError("nothing-to-draw", "This attack has no curve.")
@@ -35,9 +35,9 @@ def knowledge(result: Result) -> Chart:
         }
         for point in result.curve
     ]
-    without = ATTACKS[result.attack].without
-    title = f"{result.title}: success {share(result.success.value)}, {without} {share(result.baseline)}"
-    return Chart.of(title, f"Success: {result.says}; grey: {without}", _body(values, result.axis))
+    title = f"{result.title}: success {share(result.success.value)}, baseline {share(result.baseline)}"
+    subtitle = f"Success: {result.says}. Grey line: baseline ({ATTACKS[result.attack].baseline_is})"
+    return Chart.of(title, subtitle, _body(values, result.axis))
 
 
 def _body(values: list[dict[str, Any]], axis: str) -> dict[str, Any]:

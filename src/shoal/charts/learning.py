@@ -31,9 +31,7 @@ def learning(by_name: Mapping[str, Learned], *, title: str | None = None) -> Cha
     ]
     first = next(iter(by_name.values()))
     measure = "area under the curve" if first.auc else "correct predictions" if first.measure == "accuracy" else "error"
-    subtitle = (
-        "Point and line: trained on the release, with 95% interval. Band: trained on the original. Stroke: baseline"
-    )
+    subtitle = "Point and line: trained on the release, with 95% CI. Band: trained on the original. Tick: baseline"
     return Chart.of(title or _title(by_name), subtitle, _body(values, measure, percent=first.auc is None))
 
 

@@ -16,7 +16,7 @@ def left_out(people: People, variable: str) -> Chart:
     >>> import shoal
     >>> people = shoal.peers({"dx": ["flu", "ms", "ms"], "sex": ["f", "f", "m"], "age": [1, 2, 2]})
     >>> left_out(people, "dx").spec["title"]["text"]
-    'Without age, 33.3% instead of 100% would be breached in dx'
+    'Without age, 33.3% instead of 100% of dx would be disclosed'
     """
     whole = _share(people, people.variable(variable))
     shares = {unknown: _share(people, people_known) for unknown, people_known in people.leave_one_out(variable).items()}
@@ -33,8 +33,8 @@ def left_out(people: People, variable: str) -> Chart:
         for name in order
     ]
     return Chart.of(
-        f"Without {least}, {share_of(shares[least])} instead of {share_of(whole)} would be breached in {variable}",
-        f"Individuals breached in {variable} if one variable is unknown; line: if all are known",
+        f"Without {least}, {share_of(shares[least])} instead of {share_of(whole)} of {variable} would be disclosed",
+        f"Share of individuals whose {variable} is disclosed if one variable is unknown; line: if all are known",
         _bars(values, order, whole),
     )
 
@@ -46,7 +46,7 @@ def _share(people: People, variable: Variable) -> float:
 
 def _bars(values: list[dict[str, Any]], order: list[str], whole: float) -> dict[str, Any]:
     y = {"field": "unknown", "type": "nominal", "sort": order, "title": "unknown"}
-    share = {"field": "share", "type": "quantitative", "title": "breached individuals", "axis": {"format": "%"}}
+    share = {"field": "share", "type": "quantitative", "title": "disclosed", "axis": {"format": "%"}}
     x = {**share, "scale": {"domain": [0, max(whole * 1.12, 0.01)]}}
     return {
         "width": 480,

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from shoal.attacks.attack import ATTACKS
 from shoal.attacks.battery import Attacked
 from shoal.attacks.result import Criterion, Result
 from shoal.charts.chart import Chart
@@ -29,9 +28,7 @@ def wp216(attacked: Attacked) -> Chart:
     present = [value["question"].lower() for value in values if value["kind"] == "yes"]
     names = f" ({', '.join(present)})" if present else ""
     title = f"WP216: {len(present)} of 3 risks present{names}"
-    subtitle = (
-        "Bar: gain of the best attack over baseline and control. Not significant: its interval contains one of them"
-    )
+    subtitle = "Bar: gain of the best attack over baseline and control group. Not significant: CI contains one of these"
     return Chart.of(title, subtitle, _body(values))
 
 
@@ -39,13 +36,13 @@ def _answer(question: Criterion, best: Result | None) -> dict[str, Any]:
     asked = QUESTIONS[question]
     if best is None:
         return {"question": asked, "lift": 0.0, "kind": "open", "says": "no attack was run"}
-    success, without = best.success, ATTACKS[best.attack].without
+    success = best.success
     interval = f"({share(success.low)} – {share(success.high)})"
     return {
         "question": asked,
         "lift": max(best.gain, 0.0),
         "kind": "yes" if best.is_sure else "no",
-        "says": f"{best.title}: {share(success.value)} {interval}, {without} {share(best.baseline)}{_strangers(best)}",
+        "says": f"{best.title}: {share(success.value)} {interval}, baseline {share(best.baseline)}{_strangers(best)}",
     }
 
 

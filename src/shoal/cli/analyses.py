@@ -141,29 +141,29 @@ def show(done: Done, out: "Console") -> None:
 
 def _show_learned(learned: "Learned", out: "Console") -> None:
     out.print(
-        f"\n[bold]Learning {plain(learned.target)}[/bold]  "
+        f"\n[bold]Prediction of {plain(learned.target)}[/bold]  "
         f"[dim]{learned.model}, tested on individuals outside the training data[/dim]"
     )
-    sheet = grid("", f"{learned.measure}", "95 % interval")
+    sheet = grid("", f"{learned.measure}", "95% CI")
     rows = (("trained on the original", learned.before), ("trained on the release", learned.after))
     for name, estimate in (*rows, ("difference", learned.difference)):
         sheet.add_row(f"  {name}", short(estimate.value), _interval(estimate))
-    sheet.add_row("  [dim]baseline, without any columns[/dim]", short(learned.baseline), "")
+    sheet.add_row("  [dim]baseline: most frequent or mean value[/dim]", short(learned.baseline), "")
     out.print(sheet)
     if learned.skill is not None:
         out.print(f"  Retained predictive skill: {share(learned.skill)} (share of the gain over the baseline).")
     if learned.auc is not None:
-        before, after = (f"{short(part.value)} [{short(part.low)}, {short(part.high)}]" for part in learned.auc)
-        out.print(rf"  [dim]Area under the curve: {plain(before)} before, {plain(after)} after.[/dim]")
+        before, after = (f"{short(part.value)} ({short(part.low)} to {short(part.high)})" for part in learned.auc)
+        out.print(rf"  [dim]Area under the ROC curve (95% CI): {plain(before)} before, {plain(after)} after.[/dim]")
 
 
 def _show_regressed(regressed: "Regressed", out: "Console") -> None:
     about = {"linear": "coefficients", "logistic": "odds ratios", "cox": "hazard ratios"}[regressed.kind]
     out.print(
         f"\n[bold]{about.capitalize()} for {plain(regressed.outcome)}[/bold]  "
-        f"[dim]{share(regressed.overlap)} of the intervals agree[/dim]"
+        f"[dim]average overlap of the confidence intervals: {share(regressed.overlap)}[/dim]"
     )
-    sheet = grid("", "before", "95 % interval", "after", "95 % interval", "agree")
+    sheet = grid("", "before", "95% CI", "after", "95% CI", "overlap")
     for part in regressed.coefficients:
         before, after = _ratio(part.before, regressed.kind), _ratio(part.after, regressed.kind) if part.after else None
         agree = "–" if part.overlap is None else share(max(part.overlap, 0))
@@ -172,7 +172,7 @@ def _show_regressed(regressed: "Regressed", out: "Console") -> None:
         sheet.add_row(f"  {plain(part.term)}", short(before.value), _interval(before), *shown, agree + mark)
     out.print(sheet)
     out.print(f"  [dim]from {counted(regressed.records_before, 'record')} before, {regressed.records_after:,} after; "
-              "≠: another conclusion[/dim]")  # fmt: skip
+              "≠: significance differs[/dim]")  # fmt: skip
 
 
 def _ratio(estimate: "Estimate", kind: str) -> "Estimate":
@@ -189,7 +189,7 @@ def _interval(estimate: "Estimate") -> str:
 
 def _show_curves(curves: "tuple[Curves, ...]", out: "Console") -> None:
     out.print("\n[bold]Survival[/bold]  [dim]Kaplan–Meier, before and after[/dim]")
-    sheet = grid("", "records", "median", "records", "median", "largest gap")
+    sheet = grid("", "records before", "median", "records after", "median", "max. difference of S(t)")
     for curve in curves:
         after = curve.after
         shown = (f"{after.records:,}", _median(after.median)) if after else ("0", "–")
@@ -203,8 +203,8 @@ def _median(value: float | None) -> str:
 
 
 def _show_subgroups(groups: "tuple[Subgroup, ...]", out: "Console") -> None:
-    out.print("\n[bold]Suppression by subgroup[/bold]  [dim]≠: more or fewer than chance explains[/dim]")
-    sheet = grid("", "records", "suppressed", "95 % interval", "share before", "after")
+    out.print("\n[bold]Suppression by subgroup[/bold]  [dim]≠: differs significantly from the overall rate[/dim]")
+    sheet = grid("", "records", "suppressed", "95% CI", "share before", "share after")
     for group in groups:
         mark = " [red]≠[/red]" if group.differs else ""
         sheet.add_row(

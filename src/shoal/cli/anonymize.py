@@ -168,9 +168,11 @@ def show(release: "Release", out: "Console") -> None:
     if release.levels:
         sheet = grid("records per level", *map(str, range(max(map(len, release.levels.values())))))
         for name, records in release.levels.items():
-            sheet.add_row(plain(name), *(f"{number:,}" if number else "·" for number in records))
+            shown = [f"{number:,}" if number else "·" for number in records]
+            sheet.add_row(plain(name), *shown[:-1], f"{shown[-1]}*" if records[-1] else shown[-1])
         out.print()
         out.print(sheet)
+        out.print("[dim]0: original values; *: suppressed; ·: none[/dim]")
     sheet = grid("requirement", "required", "attained", "")
     for requirement in release.requirements:
         verdict = requirement.verdict
@@ -178,10 +180,10 @@ def show(release: "Release", out: "Console") -> None:
         sheet.add_row(plain(verdict.model + column), verdict.asked, requirement.attained, requirement.outcome)
     out.print()
     out.print(sheet)
-    sheet = grid("quality measure", "value", "cost (0 = none, 1 = everything)")
-    for name, measured in release.quality.items():
+    sheet = grid("information loss by measure", "value", "cost (0 = no loss, 1 = total)")
+    for measured in release.quality.values():
         if measured.total is not None:
-            sheet.add_row(name, measured.amount, short(measured.total.cost))
+            sheet.add_row(measured.title, measured.amount, short(measured.total.cost))
     out.print()
     out.print(sheet)
 

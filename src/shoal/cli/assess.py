@@ -23,7 +23,10 @@ Quasi = Annotated[
 ]
 Sensitive = Annotated[str | None, typer.Option(help="Sensitive columns, comma-separated.")]
 Subject = Annotated[str | None, typer.Option(help="Column that identifies the individual of a record.")]
-Missing = Annotated[str | None, typer.Option(help="Rule for missing values: own, never or wildcard.")]
+Missing = Annotated[
+    str | None,
+    typer.Option(help="Missing values: own (a category), never (match nothing) or wildcard (match every value)."),
+]
 Threshold = Annotated[str, typer.Option(help="Count individuals with a risk above this, such as 0.2 or 1/11.")]
 
 
@@ -106,7 +109,7 @@ def _policy(path: Path | None, k: int | None, presets: list[str]) -> Any:
     loaded = Policy.load(path) if path is not None else Policy(version=1)
     asked: list[dict[str, Any]] = [{"model": "k-anonymity", "k": k}] * (k is not None)
     asked += [{"preset": preset} for preset in presets]
-    more = validated(Policy, {"version": 1, "require": asked}, where="The options", error=PolicyError)
+    more = validated(Policy, {"version": 1, "require": asked}, where="A requirement of the options", error=PolicyError)
     return loaded.requiring(more.require)
 
 
@@ -138,7 +141,7 @@ def _show_bands(assessment: "Assessment", out: "Console", who: str) -> None:
 
 def _show_identity(assessment: "Assessment", out: "Console", who: str) -> None:
     out.print("\n[bold]Re-identification risk[/bold]")
-    sheet = grid("  adversary", "highest", "average", f"{who} above {short(assessment.prosecutor.threshold)}", "")
+    sheet = grid("  adversary", "highest", "average", f"{who} above {odds(assessment.prosecutor.threshold)}", "basis")
     for risk in (assessment.prosecutor, assessment.journalist, assessment.marketer):
         row = (
             f"  {risk.adversary}",
@@ -179,18 +182,19 @@ def _show_identity(assessment: "Assessment", out: "Console", who: str) -> None:
 
 def _show_special_uniques(special_uniques: "SpecialUniques", out: "Console") -> None:
     singled = ", ".join(f"{size} → {persons:,}" for size, persons in special_uniques.persons().items())
-    out.print(f"  Special uniques by number of columns: {singled}.")
+    out.print(f"  Special uniques (SUDA) by size of the smallest unique combination of columns: {singled}.")
     parts = sorted(special_uniques.contributions.items(), key=lambda item: -item[1])[:5]
     if any(part for _, part in parts):
         shares = plain(", ".join(f"{name} {share_of(part)}" for name, part in parts))
-        out.print(f"  [dim]Contributing columns: {shares}.[/dim]", soft_wrap=True)
+        out.print(f"  [dim]Share of the SUDA score that involves each column: {shares}.[/dim]", soft_wrap=True)
 
 
 def _show_attributes(assessment: "Assessment", out: "Console", who: str) -> None:
     if not assessment.attributes:
         return
     out.print(
-        "\n[bold]Attribute disclosure[/bold]  [dim]probability that the most frequent value of a class is right[/dim]"
+        "\n[bold]Attribute disclosure[/bold]  [dim]probability that the most frequent value of a class is the true "
+        "value[/dim]"
     )
     sheet = grid("  attribute", "highest", "average", "baseline", f"{who} disclosed with certainty")
     for attribute in assessment.attributes:
@@ -245,7 +249,7 @@ def _show_requirement(judged: "Judged", out: "Console", who: str) -> None:
     about = f" of {verdict.column}" if verdict.column else ""
     value = ", ".join(f"{name} = {_written(number)}" for name, number in verdict.value.items()) or "not measured"
     out.print(f"  {mark} {verdict.model}{about}: {value} [dim](required: {verdict.asked})[/dim]", soft_wrap=True)
-    out.print(f"          [dim]{judged.source}: {judged.says}[/dim]", soft_wrap=True)
+    out.print(f"          [dim]{judged.says} (source: {judged.source})[/dim]", soft_wrap=True)
     if not verdict.satisfied and judged.measured:
         fails = f"{counted(verdict.persons, who)} in {counted(verdict.classes, 'class')}"
         out.print(f"          [dim]Violated for {fails}.[/dim]", soft_wrap=True)

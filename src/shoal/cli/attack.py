@@ -34,7 +34,14 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
     sensitive: Sensitive = None,
     subject: Subject = None,
     external: Annotated[
-        Any, typer.Option(parser=given.place, metavar="DATA", help="Identified register that an adversary could use.")
+        Any,
+        typer.Option(
+            "--register",
+            "--external",
+            parser=given.place,
+            metavar="DATA",
+            help="Identified register that an adversary could use.",
+        ),
     ] = None,
     outsiders: Annotated[
         Any,
@@ -126,30 +133,31 @@ def show(attacked: "Attacked", out: "Console") -> None:
     from shoal.attacks.attack import ATTACKS
 
     controlled = any(result.control is not None for result in attacked.results)
-    names = ("attack", "success (95% CI)", "baseline", *(("control",) if controlled else ()), "gain over baseline")
+    references = ("baseline", *(("control",) if controlled else ()))
+    names = ("attack", "targets", "success (95% CI)", *references, "gain over baseline (pp)")
     table = grid(*names)
     table.columns[0].overflow = "fold"
-    for column, width in zip(table.columns[1:], (18, 8, *((7,) if controlled else ()), 5), strict=True):
+    for column, width in zip(table.columns[1:], (7, 18, 8, *((7,) if controlled else ()), 5), strict=True):
         column.min_width = width
     for result in attacked.results:
         success = result.success
         control = "–" if result.control is None else share(result.control.value)
         table.add_row(
             plain(result.title),
+            f"{result.targets:,}",
             f"{share(success.value)} ({short(100 * success.low)}–{short(100 * success.high)})",
             share(result.baseline),
             *((control,) if controlled else ()),
-            result.gained,
+            result.gained_points,
         )
     out.print(table)
-    out.print("\nDefinition of success:")
-    for name, says in {_way(result): result.says for result in attacked.results}.items():
-        out.print(f"  {plain(name)}: {plain(says)}")
+    out.print("\nSuccess and baseline:")
+    for name, result in {_way(result): result for result in attacked.results}.items():
+        out.print(f"  {plain(name)}: {plain(result.says)}; baseline: {ATTACKS[result.attack].baseline_is}")
     out.print("\nRisks of WP216, each with the attack that gains most over its baseline:")
     for question, best in attacked.card().items():
         outcome = "not assessed; no attack was run"
         if best is not None:
             present = "present" if best.is_sure else "no significant gain"
-            without = ATTACKS[best.attack].without
-            outcome = f"{present}; {share(best.success.value)} by {best.title}, {share(best.baseline)} {without}"
+            outcome = f"{present}; {best.title}: {share(best.success.value)}, baseline {share(best.baseline)}"
         out.print(f"  {question}: {plain(outcome)}")

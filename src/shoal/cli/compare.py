@@ -50,7 +50,9 @@ def compare(  # noqa: PLR0913, PLR0917 - options of a command
     time: Annotated[str | None, typer.Option(help="Time of a survival analysis.")] = None,
     event: Annotated[str | None, typer.Option(help="Event of a survival analysis: a column with two values.")] = None,
     by: Annotated[str | None, typer.Option(help="Group survival curves by this column.")] = None,
-    on: Annotated[str | None, typer.Option(help="Explanatory columns, comma-separated.")] = None,
+    on: Annotated[
+        str | None, typer.Option(help="Explanatory columns for --outcome, --time and --learn, comma-separated.")
+    ] = None,
     subgroups: Annotated[str | None, typer.Option(help="Columns for the analysis of suppressed records.")] = None,
     model: Annotated[str, typer.Option(help="Learning model: boosting, forest, linear or network.")] = "boosting",
     seed: Annotated[int, typer.Option(help="Seed of the assignment to folds.")] = 0,
@@ -129,7 +131,8 @@ def _show_cost(comparisons: "dict[Path, Comparison]", names: list[str], out: "Co
 
     first = next(iter(comparisons.values()))
     out.print(
-        "\n[bold]Information loss[/bold]  [dim]cost: 0 = none, 1 = everything; value: in the unit of the measure[/dim]"
+        "\n[bold]Information loss[/bold]  [dim]cost: 0 = no loss, 1 = total loss; value: in the unit of the "
+        "measure[/dim]"
     )
     sheet = grid("", *names) if len(comparisons) > 1 else grid("  measure", "cost", "value", "highest in")
     for aspect in Aspect:
@@ -142,7 +145,7 @@ def _show_cost(comparisons: "dict[Path, Comparison]", names: list[str], out: "Co
             sheet.add_row(f"  [dim]{aspect}[/dim]")
         for name, measured in costs.items():
             several = [_cell(other.quality.get(name)) for other in comparisons.values()]
-            sheet.add_row(f"  {name}", *(several if len(comparisons) > 1 else _single(measured, first.quasi)))
+            sheet.add_row(f"  {measured.title}", *(several if len(comparisons) > 1 else _single(measured, first.quasi)))
     out.print(sheet)
 
 
@@ -168,13 +171,23 @@ def _show_privacy(comparisons: "dict[Path, Comparison]", names: list[str], out: 
     first = next(iter(comparisons.values()))
     if not first.before:
         return
-    out.print("\n[bold]Privacy[/bold]  [dim]models before and after[/dim]")
-    sheet = grid("", "before", *(names if len(comparisons) > 1 else ["after"]))
+    out.print(
+        "\n[bold]Privacy models[/bold]  [dim]attained values; with several sensitive columns, the worst of them[/dim]"
+    )
+    sheet = grid("", "before", *(names if len(comparisons) > 1 else ["after"]), "better")
     for name, value in first.before.items():
-        sheet.add_row(
-            f"  {name}", _written(value), *(_written(comparison.after.get(name)) for comparison in comparisons.values())
-        )
+        after = (_written(comparison.after.get(name)) for comparison in comparisons.values())
+        sheet.add_row(f"  {name}", _written(value), *after, f"[dim]{_direction(name)}[/dim]")
     out.print(sheet)
+
+
+def _direction(model: str) -> str:
+    """Return whether higher or lower values of a model are better."""
+    from shoal.models.model import MODELS, Better
+
+    words = {part: "higher" if better is Better.MORE else "lower" for part, better in MODELS[model].measured.items()}
+    same = set(words.values())
+    return same.pop() if len(same) == 1 else ", ".join(f"{part} {word}" for part, word in words.items())
 
 
 def _written(value: Any) -> str:

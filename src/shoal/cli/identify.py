@@ -33,12 +33,17 @@ def identify(  # noqa: PLR0913, PLR0917 - options of a command
     write: Annotated[Path | None, typer.Option(help="Write a starter policy to this file.")] = None,
     subject: Annotated[str | None, typer.Option(help="Column that identifies the individual of a record.")] = None,
     orders: Annotated[
-        int | None, typer.Option(min=4, help="Number of random column orders if not all subsets can be counted.")
+        int | None,
+        typer.Option(
+            min=4, help="Number of random column orders to estimate contributions, if there are too many subsets."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of random choices.")] = 0,
     method: Method = "evidence",
-    alpha: Annotated[float, typer.Option(help="g-distinct: rates above α are sensitive.")] = 25.0,
-    beta: Annotated[float, typer.Option(help="g-distinct: rates from β to α are quasi-identifiers.")] = 1.0,
+    alpha: Annotated[float, typer.Option(help="g-distinct: risk rates above α percent are sensitive.")] = 25.0,
+    beta: Annotated[
+        float, typer.Option(help="g-distinct: risk rates from β to α percent are quasi-identifiers.")
+    ] = 1.0,
     direct: Annotated[str | None, typer.Option(help="Columns known to be direct identifiers, comma-separated.")] = None,
     compat: Compat = None,
     pictures: Annotated[Path | None, typer.Option(help="Folder for charts of the contributions to uniqueness.")] = None,
@@ -91,7 +96,7 @@ def show(identification: "Identification", out: "Console") -> None:
     """Print the proposed roles, and the evidence on combinations of columns."""
     from shoal.identification.identification import CONTRIBUTION
 
-    table = grid("column", "role", "reasons", "contribution")
+    table = grid("column", "role", "reasons and remarks", "contribution (pp)")
     table.columns[1].justify = table.columns[2].justify = "left"
     table.columns[2].no_wrap = False
     table.columns[0].no_wrap, table.columns[0].overflow, table.columns[0].max_width = False, "fold", 40
@@ -103,7 +108,7 @@ def show(identification: "Identification", out: "Console") -> None:
         out.print(f"[dim]{CONTRIBUTION}[/dim]")
         known = ", ".join(f"{number}: {share_of(share)}" for number, share in enumerate(parts.by_number[1:7], 1))
         drawn = "" if parts.orders is None else f" (estimated from {parts.orders} random column orders)"
-        out.print(f"\nUnique individuals by number of known columns{drawn}:\n  {known}")
+        out.print(f"\nAverage share of unique individuals by number of known columns{drawn}:\n  {known}")
     if identification.keys:
         exact = parts is not None and parts.exact
         shown = identification.keys[:3]

@@ -33,7 +33,9 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
     missing: Missing = None,
     most: Annotated[int | None, typer.Option(min=1, help="Maximum number of known variables.")] = None,
     empty: Annotated[bool, typer.Option("--empty", help="Include an adversary without background knowledge.")] = False,
-    p: Annotated[str, typer.Option("--p", help="Individuals with PPP of at most p count as breached.")] = "0",
+    p: Annotated[
+        str, typer.Option("--p", help="A value is disclosed if PPP, the proportion of protective peers, is at most p.")
+    ] = "0",
     q: Annotated[
         str, typer.Option("--q", help="A value counts as possible if more than q of the peers have it (NPP).")
     ] = "0",
@@ -114,7 +116,8 @@ def _show(people: "People", swept: "Sweep | None", person: int | None, notes: No
         show_sweep(swept, console())
     stopped = "The search was stopped, so individuals may be less protected than shown. Increase --seconds."
     first = [people.plan.remark or "", stopped if people.stopped() else ""]
-    notes.show_last([*filter(None, first), *people.assumptions])
+    notes.show_last(filter(None, first))
+    console().print("[dim]Assumptions: " + " ".join(people.assumptions) + "[/dim]", soft_wrap=True)
 
 
 def _swept(people: "People", variable: str | None) -> "Sweep | None":
@@ -173,16 +176,21 @@ def ranks(text: str) -> dict[str, float]:
 def show(people: "People", out: "Console") -> None:
     """Print one line per variable, the least protected first."""
     ranked = sorted(people.summary().items(), key=lambda item: -item[1]["share_breached"])
-    out.print(f"[bold]{people.persons():,} individuals[/bold], each protected by peers who share the known attributes")
+    out.print(
+        f"[bold]Protection of {people.persons():,} individuals by peers[/bold]  [dim]peers: individuals with the "
+        f"same known values[/dim]"
+    )
     if people.p == 0:
-        out.print("[dim]breached: some combination of known variables discloses the value[/dim]")
+        out.print(
+            "[dim]disclosed: by at least one combination of known variables; PPP: proportion of protective peers[/dim]"
+        )
     sheet = grid(
         "\n  inferred variable",
-        "\nbreached",
-        "mean\nPPP",
-        "by 1\nattribute",
-        "by 2\nattributes",
-        "by 3\nattributes",
+        "\ndisclosed",
+        "mean of the\nlowest PPP",
+        "by 1\nvariable",
+        "by 2\nvariables",
+        "by 3\nvariables",
         "by\nmore",
     )
     for name, summary in ranked:
@@ -194,7 +202,7 @@ def show(people: "People", out: "Console") -> None:
     out.print(sheet)
     if any(variable.deepest < 3 for variable in people.variables.values()):
         out.print("\n  [dim]?: the search was stopped; these individuals are counted under more[/dim]")
-    out.print("\n  [dim]by n attributes: individuals disclosed by n known variables, and by no fewer[/dim]")
+    out.print("\n  [dim]by n variables: n is the smallest number of known variables that disclose the value[/dim]")
 
 
 def _facts(people: "People", record: int) -> list[dict[str, Any]]:
@@ -215,8 +223,11 @@ def show_person(people: "People", record: int, out: "Console") -> None:
 def show_sweep(swept: "Sweep", out: "Console") -> None:
     """Print the best partition for some numbers of intervals."""
     variable, sensitive = plain(swept.variable), plain(swept.sensitive)
-    out.print(f"\n[bold]{variable} in fewer intervals[/bold]  [dim]individuals protected in {sensitive}[/dim]")
-    sheet = grid("  intervals", "protected", "loss", "smallest class", "best of equal width")
+    out.print(
+        f"\n[bold]Generalisation of {variable}[/bold]  [dim]share of individuals whose {sensitive} is not "
+        f"disclosed[/dim]"
+    )
+    sheet = grid("  intervals", "protected", "loss", "smallest class", "best equal-width partition")
     for number, best in enumerate(swept.best, 1):
         if best is None or number not in {1, 2, 3, 4, 6, 8, 12, 24, len(swept.best)}:
             continue
@@ -228,9 +239,11 @@ def show_sweep(swept: "Sweep", out: "Console") -> None:
 
 def show_reach(people: "People", access: dict[str, float], out: "Console") -> None:
     """Print the number of persons breached by attributes up to each rank of accessibility."""
-    out.print("\n[bold]Breached by accessible attributes[/bold]  [dim]up to each rank[/dim]")
+    out.print(
+        "\n[bold]Individuals disclosed by accessible variables[/bold]  [dim]up to each rank of accessibility[/dim]"
+    )
     reach = people.within_reach(access)
-    sheet = grid("  inferred variable", *(f"{rank:g}" for rank in sorted(set(access.values()))))
+    sheet = grid("  inferred variable", *(f"up to rank {rank:g}" for rank in sorted(set(access.values()))))
     for name, by_rank in reach.items():
         sheet.add_row(f"  {shortened(name)}", *(f"{persons:,}" for persons in by_rank.values()))
     out.print(sheet)

@@ -23,4 +23,7 @@ def presets(json: given.Json = False) -> None:
         out.print(f"  [dim]adversary: {preset.adversary}[/dim]", soft_wrap=True)
         out.print(f"  [dim]source: {preset.source} ({preset.year})[/dim]", soft_wrap=True)
         out.print(f"  [dim]{preset.note}[/dim]", soft_wrap=True)
-    out.print('\nConventions, not legal advice. In a policy: [[require]] preset = "…"', markup=False)
+    out.print(
+        '\nConventions, not legal advice. Use --preset NAME, or in a policy:\n\n[[require]]\npreset = "NAME"',
+        markup=False,
+    )

@@ -306,7 +306,7 @@ def _show_end(folder: Path, console: "Console") -> None:
     console.print("  [dim]information loss for every k[/dim]")
     console.print(
         f"  shoal attack {folder / 'patients.csv'} {folder / 'release.csv'} --policy {folder / 'policy.toml'} "
-        f"--external {folder / 'register.csv'}"
+        f"--register {folder / 'register.csv'}"
     )
     console.print("  [dim]all attacks that apply[/dim]")
     console.print(

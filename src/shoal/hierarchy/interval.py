@@ -83,7 +83,8 @@ class Interval(Spec):
             raise HierarchyError(
                 "not-numeric",
                 "Column '{column}' is of kind {kind}. Intervals require numbers.",
-                remedy="Choose another kind of hierarchy, such as auto.",
+                remedy="Choose another kind of hierarchy, such as auto. If the table is a release, give the original "
+                "instead.",
                 column=column.name,
                 kind=column.kind,
             )

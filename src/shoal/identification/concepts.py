@@ -33,7 +33,7 @@ class Known(StrEnum):
 
     ANYONE = "anyone"
     ACQUAINTANCES = "acquaintances"
-    CARERS = "carers"
+    CARERS = "healthcare staff"
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,10 @@ from shoal.table.table import Table
 from shoal.words import counted
 
 METHODS = ("evidence", "g-distinct")
-CONTRIBUTION = "Contribution: percentage points of unique individuals that a column adds on average."
+CONTRIBUTION = (
+    "Contribution (pp): average increase of the share of unique individuals, in percentage points, if the column is "
+    "known in addition to others."
+)
 _MANY = 0.9  # share of the individuals that a key must make unique
 KEYS = 10  # maximum number of smallest keys that are reported
 
@@ -102,7 +105,9 @@ class Identification(Presentable):
             for column in self.columns.values()
         )
         title = f"{counted(len(rows), 'column')}, {counted(self.table.records, 'record')}"
-        return Sheet(title, ("column", "role", "reasons", "contribution"), rows, (CONTRIBUTION,), words=3)
+        return Sheet(
+            title, ("column", "role", "reasons and remarks", "contribution (pp)"), rows, (CONTRIBUTION,), words=3
+        )
 
 
 def identified(  # noqa: PLR0913 - keyword-only options

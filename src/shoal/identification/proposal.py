@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.identification.concepts import Concept, Named, all_named, concepts, says_number
-from shoal.identification.g_distinct import GDistinct
+from shoal.identification.g_distinct import GDistinct, Rate
 from shoal.identification.shape import Form, Shape
 from shoal.table.column import Column, as_text
 from shoal.table.kind import Kind
@@ -138,7 +138,7 @@ def proposal(seen: Seen) -> Proposal:
     >>> [proposal(Seen(table, name)).role.value for name in table.names]
     ['quasi', 'quasi']
     >>> proposal(Seen(table, "Geburtsdatum")).reasons
-    ('Name suggests a date of birth.',)
+    ('Column name suggests a date of birth.',)
     """
     return next(proposed for rule in _RULES if (proposed := rule(seen)) is not None)
 
@@ -160,7 +160,13 @@ def rated(rates: GDistinct, name: str, proposal: Proposal) -> Proposal:
         Role.QUASI: f"between β = {rates.beta:g} and α = {rates.alpha:g}",
         Role.INSENSITIVE: f"below β = {rates.beta:g}",
     }
-    return Proposal(rate.role, (f"Risk rate of {short(rate.rate)}%, {cut[rate.role]}.",), proposal.concept)
+    return Proposal(rate.role, (f"Risk rate of {_rate(rate, rates)}%, {cut[rate.role]}.",), proposal.concept)
+
+
+def _rate(rate: Rate, rates: GDistinct) -> str:
+    """Return a risk rate with enough digits to be on the right side of both thresholds."""
+    nearest = min((rates.alpha, rates.beta), key=lambda threshold: abs(threshold - rate.rate))
+    return short(rate.rate, nearest)
 
 
 def _subject(seen: Seen) -> Proposal | None:
@@ -254,7 +260,7 @@ def _called(seen: Seen) -> Proposal | None:
 
 
 def _says(named: Named) -> str:
-    return f"Name suggests {named.concept.says}."
+    return f"Column name suggests {named.concept.says}."
 
 
 def _strictness(role: Role) -> int:

@@ -10,6 +10,7 @@ from shoal.identification.finding import Finding
 from shoal.table.column import Column
 from shoal.table.role import Role
 from shoal.table.table import Table
+from shoal.words import counted
 
 _SINGLE = {
     Role.SUBJECT: '# subject = "patient_id"  # not recognised',
@@ -51,7 +52,7 @@ def _line(column: Column, finding: Finding, width: int) -> str:
     entry = f'{{ role = "{finding.role}"{linked}{"" if plain else f", hierarchy = {spec.toml()}"} }}'
     empty = ", some missing" if column.missing else ""
     why = _comment(" ".join(finding.reasons))
-    about = f"{column.kind}, {len(column.values):,} values{empty}. {why}"
+    about = f"{column.kind}, {counted(len(column.values), 'value')}{empty}. {why}"
     return f"{toml.key(finding.name):<{width}} = {entry}  # {about}"
 
 
@@ -77,7 +78,7 @@ missing = "own"
 #   sensitive    must not be disclosed about an individual (diagnosis, laboratory value)
 #   insensitive  neither known to an adversary nor sensitive
 # The hierarchy of a quasi-identifier defines its levels of generalisation, up to suppression.
-# Columns that are not listed are not released, except the weight.
+# Columns that are not listed are not released, except the survey weight, if one is set.
 {lines}
 
 # Privacy requirements. k-anonymity: every individual shares the quasi-identifiers with at least k - 1 others.

@@ -11,7 +11,6 @@ model = "k-anonymity"
 k = 11
 """
 
-import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -98,7 +97,10 @@ class Policy(Checked):
             text = path.read_text(encoding="utf-8-sig")
         except FileNotFoundError:
             raise ReadError(
-                "no-policy-file", "There is no policy file '{path}'.", remedy="shoal init DATA writes one.", path=path
+                "no-policy-file",
+                "There is no policy file '{path}'.",
+                remedy="The command shoal init DATA writes one.",
+                path=path,
             ) from None
         except (OSError, ValueError):
             raise ReadError(
@@ -115,12 +117,10 @@ class Policy(Checked):
         try:
             given = tomllib.loads(text)
         except (ValueError, RecursionError) as error:
-            place = re.search(r"\(at ([^)]*)\)", str(error))
+            reason = str(error) or "too deeply nested"
             given = None
         if given is None:
-            raise PolicyError(
-                "not-toml", "{where} is not valid TOML{place}.", where=where, place=f" at {place[1]}" if place else ""
-            )
+            raise PolicyError("not-toml", "{where} is not valid TOML: {reason}.", where=where, reason=reason)
         return validated(cls, given, where=where, error=PolicyError)
 
     @property

@@ -23,6 +23,7 @@ class CertaintyPenalty(CellQuality):
     """
 
     name: ClassVar[str] = "ncp"
+    title: ClassVar[str] = "normalised certainty penalty"
     aspect: ClassVar[Aspect] = Aspect.VALUES
 
     def cells(self, nodes: Nodes) -> Floats:

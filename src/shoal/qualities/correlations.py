@@ -35,6 +35,7 @@ class Correlations(Quality):
     """
 
     name: ClassVar[str] = "correlations"
+    unit: ClassVar[str] = "mean absolute change"
     aspect: ClassVar[Aspect] = Aspect.RELATIONS
     matched: ClassVar[bool] = True
     most_columns: ClassVar[int] = 20

@@ -20,6 +20,7 @@ class Granularity(CellQuality):
     """
 
     name: ClassVar[str] = "granularity"
+    title: ClassVar[str] = "1 − domain coverage, arithmetic mean"
     aspect: ClassVar[Aspect] = Aspect.VALUES
     better: ClassVar[Better] = Better.MORE
 

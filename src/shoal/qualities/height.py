@@ -28,6 +28,7 @@ class Height(LevelQuality):
     """
 
     name: ClassVar[str] = "height"
+    title: ClassVar[str] = "generalisation height"
     aspect: ClassVar[Aspect] = Aspect.VALUES
     unit: ClassVar[str] = "levels"
 

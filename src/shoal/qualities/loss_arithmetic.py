@@ -24,6 +24,7 @@ class ArithmeticLoss(CellQuality):
     """
 
     name: ClassVar[str] = "loss-arithmetic"
+    title: ClassVar[str] = "domain coverage, arithmetic mean"
     aspect: ClassVar[Aspect] = Aspect.VALUES
 
     def cells(self, nodes: Nodes) -> Floats:

@@ -33,6 +33,7 @@ class NonUniformEntropy(LevelQuality):
     """
 
     name: ClassVar[str] = "nue"
+    title: ClassVar[str] = "non-uniform entropy"
     aspect: ClassVar[Aspect] = Aspect.VALUES
     unit: ClassVar[str] = "bits"
     matched: ClassVar[bool] = True

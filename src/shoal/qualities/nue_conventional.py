@@ -28,6 +28,7 @@ class ConventionalNonUniformEntropy(ColumnQuality):
     """
 
     name: ClassVar[str] = "nue-conventional"
+    title: ClassVar[str] = "non-uniform entropy, conventional"
     aspect: ClassVar[Aspect] = Aspect.VALUES
     unit: ClassVar[str] = "bits"
 

@@ -72,6 +72,12 @@ class Measured:
     left_out: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def title(self) -> str:
+        """The full term of the measure, followed by its name if both differ."""
+        title = QUALITIES[self.quality].title if self.quality in QUALITIES else ""
+        return f"{title} ({self.quality})" if title else self.quality
+
+    @property
     def amount(self) -> str:
         """The total value with its unit, for display; shares have none."""
         value = "–" if self.total is None else short(self.total.value)
@@ -99,6 +105,7 @@ class Quality(Checked):
     name: ClassVar[str]
     aspect: ClassVar[Aspect]
     unit: ClassVar[str] = "share"
+    title: ClassVar[str] = ""  # the full term, if the name abbreviates it
     better: ClassVar[Better] = Better.LESS
     matched: ClassVar[bool] = False  # whether records of original and release must be matched
     most_columns: ClassVar[int | None] = None  # maximum number of quasi-identifiers for which it is a default

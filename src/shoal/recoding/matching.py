@@ -17,6 +17,7 @@ from shoal.kernels.grouping import group_rows
 from shoal.recoding.content import MOST, Content
 from shoal.recoding.nodes import Floats, Ints
 from shoal.recoding.values import same_values
+from shoal.remedy import Option, either
 from shoal.table.column import Column
 from shoal.table.kind import Kind
 from shoal.table.scale import scale
@@ -126,7 +127,7 @@ def _in_order(original: Table, release: Table) -> Match:
         raise RecodingError(
             "different-numbers",
             "Records cannot be matched by position: the release has {records:record} and the original {all:,}.",
-            remedy="Give a key that identifies the records, or neither: they are then matched by content.",
+            remedy=either(Option("key"), "omit in_order to match the records by content"),
             records=release.records,
             all=original.records,
         )

@@ -166,6 +166,13 @@ class Case:
 
     def _check_columns(self, model: Model) -> None:
         named = getattr(model, "column", None)
+        if named is not None and named not in self.table:
+            raise PolicyError(
+                "unknown-column",
+                "A requirement names column '{column}', which does not exist.",
+                remedy=did_you_mean(named, self.table.names),
+                column=named,
+            )
         if named is not None and named not in self.table.sensitive:
             raise PolicyError(
                 "column-not-sensitive",

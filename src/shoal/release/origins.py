@@ -47,7 +47,9 @@ class Origins:
 
     def match(self, original: Table, release: Table) -> Match:
         """Match the records of an original with those of its release."""
-        match = Match.of(self.became(original.records), release, "as recorded by anonymize", drawn=self.drawn)
+        match = Match.of(
+            self.became(original.records), release, "by the record mapping that anonymize saved", drawn=self.drawn
+        )
         return replace(match, recorded=True)
 
 

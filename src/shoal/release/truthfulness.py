@@ -8,7 +8,7 @@ def truth(policy: Policy) -> str:
     """Return the statements that follow from the policy alone, and may be published.
 
     >>> truth(Policy.parse("version = 1"))
-    'Values may be generalised and records suppressed. No value was replaced by another.'
+    'Values may be generalised and records suppressed. No false value was introduced.'
     """
     return f"Values may be generalised and records suppressed. {_replaced(policy, policy.search.way.may_be)}"
 
@@ -34,4 +34,4 @@ def _replaced(policy: Policy, outliers: str) -> str:
         "Dates were shifted by the same number of days for all records of an individual." if policy.dates else "",
         "Some columns show one representative value for a whole class." if represents else "",
     ]
-    return " ".join(filter(None, sentences)) or "No value was replaced by another."
+    return " ".join(filter(None, sentences)) or "No false value was introduced."

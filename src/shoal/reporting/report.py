@@ -146,7 +146,7 @@ def report(  # noqa: PLR0913 - keyword-only options
     >>> data = {"age": [31, 34, 71, 78], "dx": ["flu", "ms", "flu", "gout"]}
     >>> made = shoal.report(data, shoal.anonymize(data, policy))
     >>> made.sections[0].blocks[0].text
-    'The release meets the requirement of the policy (verified in the written files).'
+    'The release meets the requirement of the policy (verified).'
     """
     hook = progress or silent
     more: dict[str, Any] = {

@@ -363,13 +363,13 @@ class Assessor:
     def _notes(self, classes: Classes, matched: Matched | None) -> Iterable[str]:
         text = [name for name in self.table.quasi if _has_stars(self.table[name])]
         if text:
-            yield f"Cells * were read as text in {listed(text)}. To read them as suppressed, set suppressed to *."
+            yield (
+                f"Cells * were read as text in {listed(text)}. To count them as suppressed, declare * as the text of "
+                "suppressed cells (import option suppressed)."
+            )
         if matched is not None and (short := matched.counts < classes.sizes).any():
             lacking = classes.members.within(short)
-            yield (
-                f"Individuals that the register does not contain, or contains with other values: {lacking:,}. They are "
-                "added to the population."
-            )
+            yield f"Individuals without a match in the register: {lacking:,}. They were added to the population."
         if self.table.subject is None:
             yield "No column is the subject: every record is counted as an individual."
         if any(self.table[name].missing for name in self.table.quasi):

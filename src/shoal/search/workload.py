@@ -83,7 +83,7 @@ class Plan(Presentable):
         title = f"About {counted(self.records, 'record')} and {self.combinations:,} distinct combinations of {columns}."
         schemes = "" if self.schemes is None else f" Generalisation schemes: {self.schemes:,}."
         where = f' Recommended engine: "{self.engine}".' if self.fits else ""
-        return Sheet(title + schemes + where, ("", "memory", "one core"), tuple(rows), self.notes)
+        return Sheet(title + schemes + where, ("", "memory", "time (one core)"), tuple(rows), self.notes)
 
 
 def workload(table: Table, records: int, names: tuple[str, ...], schemes: int | None) -> Plan:
@@ -167,10 +167,13 @@ def _measured(table: Table, names: Sequence[str]) -> float:
 
 
 def _notes(expected: int, most: int, table: Table) -> tuple[str, ...]:
-    notes = [f"Estimated from a sample of {counted(table.records, 'record')}."]
+    notes = [f"Based on a sample of {counted(table.records, 'record')}."]
     unique = [column.name for column in table.columns if len(column.values) > 0.9 * table.records > _FEWEST]
     if unique:
-        notes.append(f"Nearly every record has a distinct value in {listed(unique)}. Omit these columns if possible.")
+        notes.append(
+            f"Nearly every record has a distinct value in {listed(unique)}, which needs memory. Read only the "
+            f"columns you need."
+        )
     if expected > most:
         notes.append(
             f"Only {most:,} combinations fit into the memory of this machine. Generalise a column before, omit one, "

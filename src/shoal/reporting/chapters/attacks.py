@@ -28,15 +28,14 @@ def attacks(findings: PublicFindings, audience: Audience) -> Section:
         public = "No attack was run." if asked else "The owner publishes no results of attacks."
         return Section.of("Attacks", "attacks", [Text(own if isinstance(findings, Findings) else public, Tone.NOTE)])
     lead = Text(
-        "The success of an attack is compared with what an adversary achieves without the release (baseline) and, "
-        "where "
-        "measured, with the same attack on individuals outside the data (control).",
+        "The success of an attack is compared with a baseline without the release and, where measured, with the same "
+        "attack on individuals outside the data (control group).",
         Tone.LEAD,
     )
     meanings = _meanings(findings.attacks)
     if not isinstance(findings, Findings):  # charts and curves would show rates too precisely
         parts = [
-            answers(findings.attacks),
+            answers(findings.attacks, audience),
             _published(findings.attacks, audience),
             meanings,
             *_omitted(findings.attacks),
@@ -61,13 +60,13 @@ def _results(attacked: Attacked) -> Sheet:
                 f"{short(100 * result.success.low)}–{short(100 * result.success.high)}",
                 share_of(result.baseline),
                 *((control,) if controlled else ()),
-                result.gained,
+                result.gained_points,
                 f"{result.targets:,}",
                 _sure(result),
             )
         )
     control_heading = ("control",) if controlled else ()
-    return _sheet(("success", "95% CI", "baseline", *control_heading, "gain over baseline", "targets"), rows)
+    return _sheet(("success", "95% CI", "baseline", *control_heading, "gain over baseline (pp)", "targets"), rows)
 
 
 def _published(attacked: Attacked, audience: Audience) -> Sheet:
@@ -79,16 +78,16 @@ def _published(attacked: Attacked, audience: Audience) -> Sheet:
             continue
         shares = (result.success.low, result.success.value, result.success.high, result.baseline)
         low, success, high, baseline = (f"{100 * rounded(share):.0f}" for share in shares)
-        points = f"{int(success) - int(baseline):+d} points"
+        points = f"{int(success) - int(baseline):+d}"
         rows.append((*_about(result), f"{success}%", f"{low}–{high}", f"{baseline}%", points, _sure(result)))
     note = f"Shares are rounded to multiples of {100 * STEP}%."
-    return _sheet(("success", "95% CI", "baseline", "gain over baseline"), rows, note)
+    return _sheet(("success", "95% CI", "baseline", "gain over baseline (pp)"), rows, note)
 
 
 def _sheet(figures: tuple[str, ...], rows: Sequence[tuple[str, ...]], *notes: str) -> Sheet:
     meanings = (
-        "Gain over the baseline in percentage points.",
-        "Significant: the 95% interval lies above the baseline and, where measured, above the control.",
+        "pp: percentage points. CI: confidence interval. Missing sensitive values are not attacked.",
+        "Significant: the confidence interval lies above the baseline and, where measured, above the control.",
     )
     headings = ("attack", "adversary", *figures, "significant")
     return Sheet("Results of the attacks", headings, tuple(rows), (*meanings, *notes), words=2)

@@ -34,7 +34,7 @@ def _lead(findings: PublicFindings) -> Text:
         return Text("The way in which this release was made is not recorded.", Tone.LEAD)
     how = findings.policy.search
     limit = f"At most {share(how.suppression)} of the {findings.who} may be suppressed."
-    sought = f" The search minimises the measure {how.quality}." if how.technique.minds_quality else ""
+    sought = f" The search minimises information loss (measure: {how.quality})." if how.technique.minds_quality else ""
     return Text(f"{how.technique.says}{sought} {limit}", Tone.LEAD)
 
 
@@ -53,7 +53,7 @@ def _search(findings: Findings, audience: Audience) -> Facts | None:
         facts.append(
             (
                 "Information loss",
-                f"{short(cost.cost)} (0 = none, 1 = everything; measure: {findings.policy.search.quality})",
+                f"{short(cost.cost)} (0 = no loss, 1 = total; measure: {findings.policy.search.quality})",
             )
         )
     return Facts(tuple(facts))

@@ -37,7 +37,7 @@ def _recipient(findings: PublicFindings) -> Facts:
     return Facts(
         (
             ("Recipient", who),
-            ("Release", "public; an attempt is assumed to be certain" if public else "to the recipient"),
+            ("Type of release", "public; an attempt is assumed to be certain" if public else "controlled (not public)"),
             ("Quasi-identifiers", ", ".join(findings.with_role(Role.QUASI))),
             ("Sensitive attributes", sensitive or "none"),
             ("Source of the requirements", ", ".join(dict.fromkeys(["the owner's policy", *sources]))),

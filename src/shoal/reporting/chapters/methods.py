@@ -18,7 +18,7 @@ _HEADINGS = (
     ("EMA Policy 0070, Health Canada PRCI", "direct and quasi-identifiers", "Data and variables"),
     ("", "adversaries and plausible attacks", "Context; Attacks"),
     ("", "anonymisation techniques, by variable", "Transformation of each variable"),
-    ("", "threshold and risk of re-identification", "Risk before and after"),
+    ("", "threshold and risk of re-identification", "Risk"),
     ("", "data utility considerations", "Data utility"),
     ("", "conclusion", "Conclusion and sign-off"),
     ("WP216 (Opinion 05/2014)", "singling out, linkability, inference", "Attacks"),
@@ -27,7 +27,7 @@ _HEADINGS = (
     (
         "",
         "identifiability assessment and mitigation",
-        "Risk before and after; Attacks; Transformation of each variable",
+        "Risk; Attacks; Transformation of each variable",
     ),
     ("", "governance", "Limitations; Conclusion and sign-off"),
     ("HIPAA expert determination", "methods and results of the analysis", "this document"),
@@ -38,7 +38,9 @@ _HEADINGS = (
 def methods(findings: PublicFindings, audience: Audience) -> Section:
     """Explain every measure used in the report by its definition."""
     del audience  # contains no figures about the data
-    guide = Sheet("Contents required by regulations and standards", ("by", "what", "chapter"), _HEADINGS, words=3)
+    guide = Sheet(
+        "Contents required by regulations and standards", ("source", "required content", "chapter"), _HEADINGS, words=3
+    )
     models, limited = _asked(findings, Guarantee.VERIFIED), _asked(findings, Guarantee.MEASURED)
     tried = set() if findings.attacks is None else {result.attack for result in findings.attacks.results}
     measured = findings.quality if isinstance(findings, Findings) else {findings.policy.search.quality}
@@ -82,4 +84,5 @@ def explained(thing: object) -> str:
     'Every individual shares the quasi-identifiers with at least k − 1 others'
     """
     text = (thing.__doc__ or "").partition(">>>")[0]
-    return re.sub(r"\s+", " ", text.replace("``", "")).strip()
+    named = re.sub(r"``([a-z_]+)``", r"‘\1’", text)  # parameters; formulas need no quotes
+    return re.sub(r"\s+", " ", named.replace("``", "")).strip()

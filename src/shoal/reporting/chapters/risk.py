@@ -25,7 +25,7 @@ def risk(findings: PublicFindings, audience: Audience) -> Section:
     )
     if isinstance(findings, Findings):
         parts = [lead, _required(findings), _identity(findings), *_attributes(findings, audience)]
-        return Section.of("Risk before and after", "risk", parts)
+        return Section.of("Risk", "risk", parts)
     parts = [lead, _publicly_required(findings, audience), *_public_identity(findings, audience)]
     return Section.of("Risk", "risk", [*parts, *_attributes(findings, audience)])
 
@@ -58,7 +58,14 @@ def _identity(findings: Findings) -> Section:
     for name in ("prosecutor", "journalist", "marketer"):
         was, two = getattr(before, name), getattr(after, name)
         rows.append((name, *(odds(value) for value in (was.maximum, two.maximum, was.average, two.average)), two.basis))
-    headings = ("adversary", "highest: original", "release", "average: original", "release", "basis")
+    headings = (
+        "adversary",
+        "highest, original",
+        "highest, release",
+        "average, original",
+        "average, release",
+        "basis (release)",
+    )
     limit, above = (
         odds(float(findings.threshold)),
         [share(assessment.prosecutor.share_above) for assessment in (before, after)],
@@ -131,8 +138,11 @@ def _attributes(findings: PublicFindings, audience: Audience) -> Iterator[Sectio
         yield Text(f"{why}, so attribute disclosure is not assessed.", Tone.NOTE)
         return
     note = (
-        "Probability that the most frequent value of the class is right; baseline: most frequent value of the table.",
-        "Disclosed with certainty: individuals in classes with a single value. Missing is a value of its own.",
+        "Probability that the most frequent value of the class is the true value; baseline: whole table.",
+        (
+            "Disclosed with certainty: individuals in classes with a single value. Missing counts as a value here, but "
+            "not in attacks."
+        ),
     )
     headings: tuple[str, ...]
     rows: list[tuple[str, ...]]
@@ -148,7 +158,14 @@ def _attributes(findings: PublicFindings, audience: Audience) -> Iterator[Sectio
             for attribute in findings.after.attributes
         ]
     else:
-        headings = ("variable", "baseline", "original", "release", "disclosed with certainty: original", "release")
+        headings = (
+            "variable",
+            "baseline",
+            "original",
+            "release",
+            "disclosed with certainty, original",
+            "disclosed with certainty, release",
+        )
         rows = list(_both(findings, audience))
     sheet = Sheet("Correct inference of sensitive attributes", headings, tuple(rows), note)
     yield Section.of("Attribute disclosure", "attributes", [sheet])

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from shoal.attacks.battery import Attacked
+from shoal.attacks.result import Result
 from shoal.charts.wp216 import QUESTIONS
 from shoal.release.judgement import Guarantee
 from shoal.reporting.audience import Audience
@@ -18,7 +19,7 @@ from shoal.words import counted, odds, share, short
 def summary(findings: PublicFindings, audience: Audience) -> Section:
     """Present the verdict and the main figures."""
     figures = _numbers(findings, audience) if isinstance(findings, Findings) else _public_numbers(findings, audience)
-    return Section.of("Summary", "summary", [verdict(findings), figures, answers(findings.attacks)])
+    return Section.of("Summary", "summary", [verdict(findings), figures, answers(findings.attacks, audience)])
 
 
 def verdict(findings: PublicFindings) -> Text:
@@ -46,10 +47,10 @@ def verdict(findings: PublicFindings) -> Text:
         )
     if not asked:
         return Text("The policy has no privacy requirement. This report is descriptive.", Tone.NOTE)
-    which = "the requirement" if asked == 1 else f"all {asked} requirements"
+    which = "the requirement" if asked == 1 else ("both requirements" if asked == 2 else f"all {asked} requirements")
     known = {requirement.guarantee for requirement in findings.requirements}
     ways = {
-        Guarantee.VERIFIED: "verified in the written files",
+        Guarantee.VERIFIED: "verified",
         Guarantee.MEASURED: "limits for attacks measured, with 95% intervals",
     }
     how = f" ({'; '.join(says for way, says in ways.items() if way in known)})" if findings.ours else ""
@@ -76,7 +77,7 @@ def _rows(findings: Findings, audience: Audience) -> Iterator[tuple[str, ...]]:
     )
     loss = findings.quality.get("loss")
     if loss is not None and loss.total is not None:
-        yield "information loss (0 = none, 1 = everything)", "0", short(loss.total.cost)
+        yield "information loss (0 = no loss, 1 = total)", "0", short(loss.total.cost)
 
 
 def _public_numbers(findings: PublicFindings, audience: Audience) -> Sheet:
@@ -91,9 +92,8 @@ def _public_numbers(findings: PublicFindings, audience: Audience) -> Sheet:
             ("Average re-identification risk", audience.odds(findings.after.prosecutor.average)),
         ]
     loss = findings.visible
-    if loss.total is not None:
-        without = f"; without {', '.join(loss.undetermined)}" if loss.undetermined else ""
-        rows.append((f"Information loss of the released cells (0 = none, 1 = everything{without})", short(loss.total)))
+    if loss.total is not None and not loss.undetermined:
+        rows.append(("Information loss of the released cells (0 = no loss, 1 = total)", short(loss.total)))
     notes = (
         ()
         if findings.chosen or findings.attacks is not None
@@ -115,17 +115,22 @@ def _chosen(findings: PublicFindings) -> Iterator[tuple[str, str]]:
         yield above, short(figure["share_above_threshold"])
 
 
-def answers(attacked: Attacked | None) -> Facts | None:
-    """Return the result for each of the three risks of WP216, if attacks were run."""
+def answers(attacked: Attacked | None, audience: Audience) -> Facts | None:
+    """Return the result for each of the three risks of WP216, if attacks were run; figures for the owner only."""
     if attacked is None:
         return None
     sentences = []
     for question, best in attacked.card().items():
         if best is None:
-            answer = "No attack was run."
+            answer = "not assessed: no attack was run"
         elif best.is_sure:
-            answer = f"Present: {best.title}, gain over the baseline {best.gained}."
+            answer = "present" + ("" if audience.external else f"; {_achieved(best)}")
         else:
-            answer = f"Not significant: gain over the baseline {best.gained}."
+            answer = "no significant gain over the baseline" + ("" if audience.external else f"; {_achieved(best)}")
         sentences.append((QUESTIONS[question], answer))
     return Facts(tuple(sentences))
+
+
+def _achieved(best: Result) -> str:
+    """Return the success of an attack and its gain over the baseline, in words."""
+    return f"{best.title}: success {share(best.success.value)}, gain over the baseline {best.gained}"

@@ -98,7 +98,7 @@ def _generalised(findings: PublicFindings, name: str) -> str:
         return f"microaggregation: a class shows the {column.show} of its members"
     if column.linked is not None:
         return f"generalisation, together with {column.linked}"
-    known = _on_level(findings.release, name) if isinstance(findings, Findings) else _as_seen(findings, name)
+    known = _by_owner(findings, name) if isinstance(findings, Findings) else _as_seen(findings, name)
     if known:
         return known
     if search.way.done:
@@ -107,10 +107,20 @@ def _generalised(findings: PublicFindings, name: str) -> str:
     return _REFINED if refined else search.technique.iso
 
 
-def _on_level(release: Release | None, name: str) -> str:
-    """Describe the level of a column in the scheme of the release; empty if there is no scheme."""
-    if release is None or name not in release.scheme:
+def _by_owner(findings: Findings, name: str) -> str:
+    """Describe a column by its level in the scheme, or by its cells if all of them were kept or all suppressed."""
+    if findings.release is not None and name in findings.release.scheme:
+        return _on_level(findings.release, name)
+    fates = findings.comparison.columns.get(name)
+    if fates is None or fates.coarser or fates.changed:
         return ""
+    if fates.suppressed <= findings.comparison.suppressed:
+        return _UNCHANGED
+    return "" if fates.kept else "suppression of all values"
+
+
+def _on_level(release: Release, name: str) -> str:
+    """Describe the level of a column in the scheme of the release."""
     level, top = release.scheme[name], release.part.transformation.heights[name]
     whole = {0: "released unchanged", top: "suppression of all values"}
     return whole.get(level, f"generalisation to level {level} of {top}")

@@ -46,7 +46,9 @@ from shoal.table.table import Table
 _SMALL = 1 << 24  # bytes; a smaller file is read completely instead of sampled
 BLOCK = 1 << 19  # bytes read at a time, so that a block and its codes stay in the cache
 _COMMAS = "Numbers with decimal commas in {columns}; shoal writes decimal points."
-_KEPT_AS_TEXT = "Cells such as NA or ? were kept as text in {columns}. If they mean missing, set the option markers."
+_KEPT_AS_TEXT = (
+    "Texts such as NA or ? were kept in {columns}. If they mean missing, declare them as missing-value markers."
+)
 _POINTS_AS_TEXT = "Points may be thousands separators in {columns}, read as text."
 _POINTS_AS_DECIMALS = "Points may be thousands separators in {columns}, read as decimal points."
 _THOUSANDS = r"^-?\d{1,3}(\.\d{3})+$"

@@ -118,8 +118,8 @@ def _learned(assessment: Assessment) -> Sheet:
         for attribute in assessment.attributes
     ]
     note = (
-        "Probability that the most frequent value of the equivalence class is right.",
-        "Baseline: probability that the most frequent value of the whole table is right.",
+        "Probability that the most frequent value of the equivalence class is the true value.",
+        "Baseline: probability that the most frequent value of the whole table is the true value.",
         "Disclosed with certainty: individuals in classes with a single value.",
     )
     headings = ("variable", "baseline", "with the table", "disclosed with certainty")

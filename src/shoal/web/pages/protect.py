@@ -204,7 +204,7 @@ def _told(release: Release) -> Iterator[Block]:
         note = ("Level 0 is the original value; the highest level suppresses it.",)
         yield Sheet("Generalisation levels", ("column", "level"), levels, note)
     costs = [
-        (name, measured.amount, short(measured.total.cost))
+        (measured.title, measured.amount, short(measured.total.cost))
         for name, measured in release.quality.items()
         if measured.total is not None
     ]

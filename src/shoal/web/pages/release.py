@@ -15,6 +15,7 @@ from shoal.attacks.battery import Attacked
 from shoal.errors import ReleaseError
 from shoal.progress import Hook, Progress
 from shoal.release.release import Release
+from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.summary import answers
 from shoal.reporting.report import report
 from shoal.table.formats.format import FORMATS
@@ -117,7 +118,7 @@ def _show(visit: Visit) -> Response:
         "release",
         job=job,
         release=release,
-        answers=answers(further.attacked),
+        answers=answers(further.attacked, Audience(external=False, least=1)),
         confirm=confirmations(visit.now),
     )
 
