@@ -55,7 +55,9 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
     json: given.Json = False,
     verbose: given.Verbose = False,
 ) -> None:
-    """Make the best release that meets a policy, verified, with its manifests.
+    """Make the best release that meets a policy.
+
+    The release has the lowest information loss, is verified, and comes with its manifests.
 
     OUT is a file, or a table of a database: postgresql://user@host/research?table=release; the password is taken from
     the variable SHOAL_PASSWORD. If the policy describes several tables, DATA and OUT are folders or databases.

@@ -61,7 +61,9 @@ def compare(  # noqa: PLR0913, PLR0917 - options of a command
     json: given.Json = False,
     verbose: given.Verbose = False,
 ) -> None:
-    """Compare releases with their original: information loss and privacy.
+    """Compare releases with their original.
+
+    The comparison covers information loss, privacy models and, on request, analyses.
 
     Exit code 0: the comparison was made; its results are not judged. 2: it could not be made.
     """

@@ -47,7 +47,10 @@ def dimension(  # noqa: PLR0913, PLR0917 - options of a command
     force: given.Force = False,
     json: given.Json = False,
 ) -> None:
-    """Find the number of quasi-identifiers to generalise, and the information loss (Menten 2024)."""
+    """Find the number of columns to generalise.
+
+    Quasi-identifiers are generalised one after another; each step reports risk and information loss (Menten 2024).
+    """
     import shoal
     from shoal.policy.policy import Policy
 

@@ -13,10 +13,12 @@ from shoal.cli.pictures import draw
 from shoal.words import share, short
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
     from shoal.charts import Chart
-    from shoal.individuals.people import People
+    from shoal.individuals.people import People, PersonFacts
     from shoal.individuals.sweep import Sweep
 
 
@@ -65,9 +67,13 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
     json: given.Json = False,
     verbose: given.Verbose = False,
 ) -> None:
-    """Measure the protection of every individual over all combinations of background knowledge (Kroes 2021)."""
+    """Measure the protection of every individual.
+
+    Every combination of known variables is evaluated (Kroes 2021).
+    """
     import shoal
 
+    accessible = None if access is None else ranks(access)
     chosen = shoal.Policy.load(policy) if policy is not None else None
     notes = Notes(verbose=verbose)
     table = given.load(data, options, chosen, notes)
@@ -98,20 +104,21 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
     if json:
         more: dict[str, Any] = {"person": _facts(people, person)} if person is not None else {}
         more |= {"sweep": asdict(swept)} if swept is not None else {}
-        more |= {"within_reach": people.within_reach(ranks(access))} if access is not None else {}
+        more |= {"within_reach": people.within_reach(accessible)} if accessible is not None else {}
         document("peers", {**people.to_dict(), **more})
         return
     _show(people, swept, person, notes)
-    if access is not None:
-        show_reach(people, ranks(access), console())
+    if accessible is not None:
+        show_reach(people, accessible, console())
     for path in drawn:
         remark(f"Written: {path}")
 
 
 def _show(people: "People", swept: "Sweep | None", person: int | None, notes: Notes) -> None:
+    facts = None if person is None else people.for_person(person)  # refuses a record that does not exist
     show(people, console())
-    if person is not None:
-        show_person(people, person, console())
+    if person is not None and facts is not None:
+        show_person(person, facts, console())
     if swept is not None:
         show_sweep(swept, console())
     stopped = "The search was stopped, so individuals may be less protected than shown. Increase --seconds."
@@ -209,12 +216,13 @@ def _facts(people: "People", record: int) -> list[dict[str, Any]]:
     return [asdict(facts) for facts in people.for_person(record)]
 
 
-def show_person(people: "People", record: int, out: "Console") -> None:
-    """Print the smallest sets of attributes that disclose the values of one person."""
-    facts_of_person = people.for_person(record)
-    out.print(f"\n[bold]Record {record:,}[/bold]  [dim]smallest sets of attributes that disclose each variable[/dim]")
+def show_person(record: int, facts_of_person: "Sequence[PersonFacts]", out: "Console") -> None:
+    """Print the smallest sets of variables that disclose the values of one person."""
+    out.print(
+        f"\n[bold]Record {record:,}[/bold]  [dim]smallest sets of known variables that disclose each variable[/dim]"
+    )
     for facts in facts_of_person:
-        shown = [plain(" + ".join(names)) or "no attribute" for names in facts.minimal[:4]]
+        shown = [plain(" + ".join(names)) or "no variable" for names in facts.minimal[:4]]
         more = f" [dim]and {len(facts.minimal) - 4:,} more[/dim]" if len(facts.minimal) > 4 else ""
         given_away = "; ".join(shown) + more if shown else f"[dim]protected: PPP of at least {short(facts.ppp)}[/dim]"
         out.print(f"  {plain(f'{shortened(facts.variable):<16}')} {given_away}", soft_wrap=True)

@@ -19,7 +19,9 @@ def plan(
     quasi: Annotated[str | None, typer.Option(help="Quasi-identifiers, comma-separated.")] = None,
     json: given.Json = False,
 ) -> None:
-    """Estimate time and memory for assessing and anonymising a table, from a sample.
+    """Estimate time and memory from a sample.
+
+    The estimate covers assessing and anonymising a table.
 
     Exit code 0: the table fits this machine. 1: it does not. 2: no estimate could be made.
     """

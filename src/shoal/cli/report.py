@@ -68,7 +68,9 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
     force: given.Force = False,
     json: given.Json = False,
 ) -> None:
-    """Write a report on a release: transformation, risk, information loss and attacks.
+    """Write a report on a release.
+
+    The report covers transformation, risk, information loss and attacks.
 
     Exit code 0: every requirement is met. 1: the report was written, and a requirement is not met. 2: no report could
     be made.
