@@ -57,7 +57,7 @@ def test_every_text_has_its_facts_and_no_other():
         assert set(names(template.value)) <= facts, place
         columns = {"column"} if any("ColumnSetting" in ast.unparse(one) for one in remedies) else set()
         assert facts >= columns, place
-        assert facts - set(used) - columns <= {"name", "others", "names", "column"}, place
+        assert facts - set(used) - columns <= {"name", "others", "names", "column", "problems"}, place
 
 
 def names(template):
@@ -101,8 +101,8 @@ PHRASED = {
     "or pass force=True.",
     COMMAND_LINE: "Name them: add --quasi age,sex, or set suppression = 0.05 under [search] in the policy, "
     "or add --force.",
-    WORKBENCH: "Name them: choose columns with the role quasi on the page Identify, "
-    'or set "Suppression limit" to 0.05 under "Search" on the page Protect.',
+    WORKBENCH: "Name them: choose columns with the role quasi on the Identify page, "
+    'or set "Suppression limit" to 0.05 under "Search" on the Protect page.',
 }
 
 

@@ -240,7 +240,7 @@ def _comparable(column: Column, other: Column) -> pa.Array:
         return column.values.cast(pa.string())
     raise ModelError(
         "different-kinds",
-        "Column '{column}' is of kind {kind} in one of table and register, and of kind {other} in the other.",
+        "Column '{column}' is of type {kind} in one of table and register, and of type {other} in the other.",
         remedy=by("Read both in the same way, for example as text", Option("text")),
         column=column.name,
         kind=column.kind,

@@ -53,9 +53,10 @@ def validated(model: type[M], given: Mapping[str, Any], *, where: str, error: ty
         return TypeAdapter(model).validate_python(given)
     except ValidationError as failure:
         problems = [_problem(model, error) for error in failure.errors(include_url=False)]
-    lines = "".join(f"\n  {text}" for text, _ in problems)
+    texts = tuple(text for text, _ in problems)
+    lines = "".join(f"\n  {text}" for text in texts)
     remedy = [FixedText(hint) for hint in dict.fromkeys(str(hint) for _, hint in problems if hint)]
-    raise error("invalid", "{where} is not valid:{lines}", remedy=remedy, where=where, lines=lines)
+    raise error("invalid", "{where} is not valid:{lines}", remedy=remedy, where=where, lines=lines, problems=texts)
 
 
 def _problem(model: type[BaseModel], error: Any) -> tuple[str, FixedText | None]:

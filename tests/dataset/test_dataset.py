@@ -494,7 +494,7 @@ def test_keys_of_another_kind_are_told():
     tables.stays.refers.patient = "patients.patient"
     """
     for other in ([0.0, 1.0], ["0", "1"]):
-        with pytest.raises(PolicyError, match="is of kind (number|text), and"):
+        with pytest.raises(PolicyError, match="is of type (number|text), and"):
             of(text, patients=people(2, sex=["f", "f"]), stays={"patient": other})
 
 

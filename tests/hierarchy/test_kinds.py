@@ -133,7 +133,7 @@ def test_impossible_intervals(parameters):
 
 
 def test_intervals_need_numbers():
-    with pytest.raises(HierarchyError, match="is of kind text. Intervals require numbers"):
+    with pytest.raises(HierarchyError, match="is of type text. Intervals require numbers"):
         labels(Interval(widths=[1]), ["x"], 1)
 
 
@@ -230,7 +230,7 @@ def test_icd10_as_people_write_it():
 
 
 def test_icd10_unknown_codes():
-    with pytest.raises(HierarchyError, match="1 of the 2 values of column 'a', in 1 record, are no ICD-10 codes"):
+    with pytest.raises(HierarchyError, match="1 of the 2 values of column 'a', in 1 record, are not ICD-10 codes"):
         labels(Icd10(), ["I10", "high blood pressure"], 1)
     assert labels(Icd10(unknown="suppress"), ["I10", "high blood pressure"], 0) == ["I10", "*"]
 

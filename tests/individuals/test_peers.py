@@ -148,7 +148,7 @@ def test_the_assumptions_are_told():
         (lambda: shoal.peers(SMALL).for_person(None), "There is no record"),
         (lambda: shoal.peers(SMALL, tolerance={"age": "-1"}), "The tolerance for column"),
         (lambda: shoal.peers(SMALL, combinations=[["job"]]), "There is no column 'job'"),
-        (lambda: shoal.peers(SMALL, tolerance={"sex": 1}), "is of kind text, which has no distances"),
+        (lambda: shoal.peers(SMALL, tolerance={"sex": 1}), "is of type text, which has no distances"),
         (lambda: shoal.peers(SMALL, tolerance={"age": 1}, memory=0), "Choose fewer columns"),
         (lambda: shoal.peers({**SMALL, "who": [1, 1, 2, 3]}, subject="who", tolerance={"age": 1}), "several different"),
         (
@@ -326,7 +326,6 @@ def test_forty_columns_end_in_time():
     people = shoal.peers(data, seconds=0.2)
     assert len(people.summary()) == 40
     assert "549,755,813,887 combinations of 39 variables" in people.plan.remark
-    assert all(choice in people.plan.remark for choice in ("(most)", "(seconds)", "(sample)"))
     shallow = shoal.peers(data, most=2)
     assert not shallow.stopped()
     for name in data:

@@ -221,7 +221,7 @@ def test_registers_are_matched_by_value():
     assert matched.counts.tolist() == [2, 1, 1]
     assert matched.unseen == 1
     text = Population.of(shoal.read({"age": ["10"], "sex": ["f"]}))
-    with pytest.raises(ModelError, match="is of kind text in one of table and register, and"):
+    with pytest.raises(ModelError, match="is of type text in one of table and register, and"):
         text.matched(classes, sample)
 
 

@@ -62,7 +62,7 @@ def test_ragged_rows(tmp_path):
     path = file(tmp_path, f"a,b,c\n1,2,3\n1,{SECRET}\n1,2,3,{NUMBER}\n")
     error = refusal(lambda: shoal.read(path), ReadError)
     assert error.message.startswith(
-        "Rows of 'data.csv' that do not have 3 fields like the first row: 2. The first of them is row 3, "
+        "Rows of 'data.csv' with another number of fields than the first row (3): 2. The first of them is row 3, "
     )
     assert "separator was detected as ','" in error.hint
 

@@ -43,7 +43,7 @@ def test_what_is_found():
     (attribute,) = found.attributes
     assert (attribute.maximum, attribute.certain) == (1, 4)
     assert found.met is None  # nothing is asked for
-    assert found.meaning == "2 of 7 individuals are unique by the quasi-identifiers."
+    assert found.meaning == "2 of 7 individuals are unique on the quasi-identifiers."
 
 
 def test_words_for_k():

@@ -126,7 +126,7 @@ def decide(walk):
     for name in ("height", "weight", "bmi", "insurance"):
         walk.page.get_by_label(name, exact=True).select_option("insensitive")
     walk.press("Confirm roles and assess")
-    walk.see("unique by the quasi-identifiers")
+    walk.see("unique on the quasi-identifiers")
 
 
 def require(walk):

@@ -175,7 +175,7 @@ def test_files_elsewhere_are_neither_tried_nor_named(decided, tmp_path):
     outside = tmp_path / "outside.csv"
     outside.write_text(LADDER, encoding="utf-8")
     form = {"column": "age", "kind": "explicit", "file": str(outside)}
-    assert "not beside it" in decided.ask("POST", "/protect/hierarchy/try", body=form).text
+    assert "outside its folder" in decided.ask("POST", "/protect/hierarchy/try", body=form).text
     assert decided.ask("POST", "/protect/hierarchy", body=form).status == 422
 
 

@@ -76,7 +76,7 @@ def test_mistakes_say_what_to_do_and_change_nothing(served):
         ("/protect/require", {"model": "k-anonymity", "k": "0"}, "k"),
         ("/protect/require", {"model": "no-such"}, "no-such"),
         ("/protect/require", {}, "Nothing is selected"),
-        ("/protect/search", {"settings": "1", "suppression": "7"}, "suppression"),
+        ("/protect/search", {"settings": "1", "suppression": "7"}, "Suppression limit"),
     ):
         answer = served.ask("POST", path, body=body)
         assert answer.status == 422

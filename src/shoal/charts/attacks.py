@@ -38,9 +38,7 @@ def attacks(attacked: Attacked) -> Chart:
         }
         for place, result in enumerate(shown, 1)
     ]
-    best = max(
-        filter(None, attacked.card().values()), key=lambda result: (result.is_sure, result.gain), default=shown[0]
-    )
+    best = max(shown, key=lambda result: result.success.value - result.baseline)
     title = (
         f"Largest gain over the baseline: {best.title}, {share(best.success.value)} (baseline {share(best.baseline)})"
     )

@@ -42,7 +42,8 @@ def risks(assessments: Mapping[str, Assessment], threshold: Fraction | float, *,
             values += [_bar(name, *bar, limit, least) for bar in _together(bars, side, least)]
     titles = [f"{name}: {subtitle}" for name, subtitle in zip(assessments, subtitles, strict=True)]
     subtitle = "Risk: 1 / class size. Each bar covers a factor of two"
-    return Chart.of(titles[-1], [*titles[:-1], subtitle], _body(values, list(assessments), limit))
+    who = "individuals" if any(assessment.counts_persons for assessment in assessments.values()) else "records"
+    return Chart.of(titles[-1], [*titles[:-1], subtitle], _body(values, list(assessments), limit, who))
 
 
 def _place(size: int, limit: Fraction) -> int:
@@ -99,13 +100,13 @@ def _bar(name: str, first: int, last: int, persons: int, limit: Fraction, least:
     }
 
 
-def _body(values: list[dict[str, Any]], names: list[str], limit: Fraction) -> dict[str, Any]:
+def _body(values: list[dict[str, Any]], names: list[str], limit: Fraction, who: str) -> dict[str, Any]:
     named = [1 / number for number in _NAMED if 1 / number >= min(value["low"] for value in values)]
     label = "datum.value < 0.9 ? '1 in ' + format(1 / datum.value, ',.0f') : 'certain'"
     axis = {"grid": False, "values": named, "labelExpr": label}
     x = {"field": "low", "type": "quantitative", "title": "risk", "scale": {"type": "log", "nice": False}, "axis": axis}
     count = {"format": ",d", "tickMinStep": 1}
-    y = {"field": "persons", "type": "quantitative", "title": "individuals", "axis": count, "stack": None}
+    y = {"field": "persons", "type": "quantitative", "title": who, "axis": count, "stack": None}
     fill = {"condition": {"test": "datum.above", "value": BREACH}, "value": PROTECTED[3]}
     bar = {
         "mark": {"type": "rect", "stroke": "white"},

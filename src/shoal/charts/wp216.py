@@ -54,7 +54,7 @@ def _body(values: list[dict[str, Any]]) -> dict[str, Any]:
     rows = [value["question"] for value in values]
     y = {"field": "question", "type": "nominal", "sort": rows, "title": None, "axis": None}
     axis = {"format": "%", "tickCount": 6}
-    x = {"field": "lift", "type": "quantitative", "title": "gain over baseline and control", "axis": axis}
+    x = {"field": "lift", "type": "quantitative", "title": "gain, relative to the maximum possible gain", "axis": axis}
     x["scale"] = {"domain": [0, 1]}
     colours = {"domain": ["yes", "no", "open"], "range": [BREACH, PROTECTED[3], FAINT]}
     legend = {"title": None, "orient": "top", "direction": "horizontal"}

@@ -122,7 +122,8 @@ def _show(people: "People", swept: "Sweep | None", person: int | None, notes: No
     if swept is not None:
         show_sweep(swept, console())
     stopped = "The search was stopped, so individuals may be less protected than shown. Increase --seconds."
-    first = [people.plan.remark or "", stopped if people.stopped() else ""]
+    searched = f"{people.plan.remark} Alternatives: --most 3, --seconds or --sample." if people.plan.remark else ""
+    first = [searched, stopped if people.stopped() else ""]
     notes.show_last(filter(None, first))
     console().print("[dim]Assumptions: " + " ".join(people.assumptions) + "[/dim]", soft_wrap=True)
 

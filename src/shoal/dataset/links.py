@@ -61,7 +61,7 @@ def check_reference(reference: Reference, table: Table, other: Table) -> None:
     if column.kind is not key.kind and len(column.values) and len(key.values):
         raise PolicyError(
             "reference-kinds",
-            "'{table}.{column}' is of kind {kind}, and '{other}.{key}' of kind {other_kind}.",
+            "'{table}.{column}' is of type {kind}, and '{other}.{key}' of type {other_kind}.",
             remedy="Both must be written alike: 7 differs from 7.0. Read both columns as text (import option text).",
             table=reference.table,
             column=reference.column,

@@ -104,7 +104,7 @@ class Date(Spec):
         if column.kind is Kind.INTEGER:
             return [(value, 0, 0) if 1000 <= value <= 9999 else None for value in column.values.to_pylist()]
         raise HierarchyError(
-            "not-dates", "Column '{column}' is of kind {kind}, not dates.", column=column.name, kind=column.kind
+            "not-dates", "Column '{column}' is of type {kind}, not dates.", column=column.name, kind=column.kind
         )
 
     def _label(self, day: Day, unit: DateUnit) -> str:

@@ -52,7 +52,7 @@ class Icd10(Spec):
         ladders = [steps(value, self.edition) for value in as_text(column.values).to_pylist()]
         unknown = [ladder is None for ladder in ladders]
         if self.unknown == "refuse":
-            refuse_unknown(column, counts, unknown, "are no ICD-10 codes", "Mend them")
+            refuse_unknown(column, counts, unknown, "are not ICD-10 codes", "Correct them")
         return ladder(column, list(zip(*(ladder or _NOTHING for ladder in ladders), strict=True)), unknown)
 
 

@@ -82,7 +82,7 @@ class Interval(Spec):
         if not column.kind.numeric and len(column.values):
             raise HierarchyError(
                 "not-numeric",
-                "Column '{column}' is of kind {kind}. Intervals require numbers.",
+                "Column '{column}' is of type {kind}. Intervals require numbers.",
                 remedy="Choose another kind of hierarchy, such as auto. If the table is a release, give the original "
                 "instead.",
                 column=column.name,

@@ -82,7 +82,7 @@ class Prefix(Spec):
         unknown = [not fits(value) for value in values]
         if self.unknown == "refuse":
             what = f"are no {self.code} codes" if self.code else f"are not {length} characters long"
-            refuse_unknown(column, counts, unknown, what, "Mend them")
+            refuse_unknown(column, counts, unknown, what, "Correct them")
         if self.code == "postcode-uk":
             return ladder(column, _british(values), unknown)
         return ladder(column, [[self._cut(value, kept, length) for value in values] for kept in keep], unknown)

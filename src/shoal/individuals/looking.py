@@ -50,8 +50,7 @@ def plan(
         "searched",
         number,
         f"{number:,} combinations of {width} variables would require {size:,.0f} GiB. The most disclosive one is "
-        f"searched for instead, for at most {seconds:g} s. Alternatives: limit the number of known variables (most), "
-        "search longer (seconds), or evaluate a sample of the individuals (sample).",
+        f"searched for instead, for at most {seconds:g} s.",
     )
 
 

@@ -30,7 +30,7 @@ def window(column: Column, distance: Fraction) -> Window:
     if not (column.kind.numeric or column.kind in {Kind.DATE, Kind.DATETIME}):
         raise ColumnError(
             "no-distance",
-            "Column '{column}' is of kind {kind}, which has no distances.",
+            "Column '{column}' is of type {kind}, which has no distances.",
             remedy="Tolerances and ranges apply to numbers and dates.",
             column=column.name,
             kind=column.kind,

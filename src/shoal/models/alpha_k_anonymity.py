@@ -32,7 +32,7 @@ class AlphaKAnonymity(AttributeModel):
     measured: ClassVar[Mapping[str, Better]] = {"alpha": Better.LESS, "k": Better.MORE}
     averages: ClassVar[bool] = True
 
-    alpha: Share | None = Field(default=None, description="maximum share of a sensitive value in a class")
+    alpha: Share | None = Field(default=None, description="maximum share of a sensitive value in a class, 0 to 1")
     k: int | None = Field(default=None, ge=1, strict=True, description="minimum class size")
     values: tuple[str, ...] | None = Field(default=None, description="values to protect (default: all)")
 

@@ -41,7 +41,7 @@ class AverageRisk(_OfTheTable):
     name: ClassVar[str] = "average-risk"
     measured: ClassVar[Mapping[str, Better]] = {"risk": Better.LESS}
 
-    risk: Share | None = Field(default=None, description="maximum average risk")
+    risk: Share | None = Field(default=None, description="maximum average risk, 0 to 1")
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
         """Return the average risk."""
@@ -66,7 +66,7 @@ class SampleUniqueness(_OfTheTable):
     name: ClassVar[str] = "sample-uniqueness"
     measured: ClassVar[Mapping[str, Better]] = {"share": Better.LESS}
 
-    share: Share | None = Field(default=None, description="maximum share of unique individuals")
+    share: Share | None = Field(default=None, description="maximum share of unique individuals, 0 to 1")
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
         """Return the share of unique persons."""

@@ -40,7 +40,9 @@ class DeltaDisclosure(AttributeModel):
 
     delta: Positive | None = Field(default=None, description="maximum absolute logarithm of the ratio of the shares")
     base: Literal[2, 10, "e"] = Field(default=2, description="base of the logarithm")
-    absent: Literal["fail", "ignore"] = Field(default="fail", description="effect of a value that a class lacks")
+    absent: Literal["fail", "ignore"] = Field(
+        default="fail", description="a value that a class lacks: fail violates the requirement, ignore omits the value"
+    )
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
         """Return the largest absolute logarithm, or infinity if a class lacks a value."""

@@ -37,7 +37,9 @@ class KMap(Model):
     counts_up: ClassVar[bool] = True
 
     k: int | None = Field(default=None, ge=1, strict=True, description="minimum class size in the population")
-    significance: Share = Field(default=Fraction(1, 20), description="maximum probability of an error, if estimated")
+    significance: Share = Field(
+        default=Fraction(1, 20), description="significance level, if the frequencies in the population are estimated"
+    )
 
     @field_validator("significance")
     @classmethod

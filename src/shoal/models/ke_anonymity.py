@@ -63,7 +63,7 @@ def _ranges(histogram: Histogram) -> tuple[list[Fraction], NDArray[np.intp]]:
     if not column.kind.numeric:
         raise ModelError(
             "not-numeric",
-            "Column '{column}' is of kind {kind}. (k, e)-anonymity requires numbers.",
+            "Column '{column}' is of type {kind}. (k, e)-anonymity requires numbers.",
             column=column.name,
             kind=column.kind,
         )

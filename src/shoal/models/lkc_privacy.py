@@ -42,7 +42,7 @@ class LKCPrivacy(AttributeModel):
         default=2, ge=1, strict=True, description="maximum number of known quasi-identifiers"
     )
     k: int | None = Field(default=None, ge=1, strict=True, description="minimum class size")
-    c: Share | None = Field(default=None, description="maximum share of a sensitive value in a class")
+    c: Share | None = Field(default=None, description="maximum share of a sensitive value in a class, 0 to 1")
     values: tuple[str, ...] | None = Field(default=None, description="values to protect (default: all)")
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:

@@ -218,7 +218,7 @@ class AttributeModel(Model):
     reading: ColumnReading = Field(
         default=ColumnReading.WORST,
         title="Several sensitive columns",
-        description="treatment of several sensitive columns",
+        description="worst: each on its own; others-known: the others count as known; combined: as one column",
     )
 
     @model_validator(mode="after")

@@ -38,7 +38,12 @@ class RecursiveLDiversity(AttributeModel):
     always: ClassVar[tuple[str, ...]] = ("l",)
 
     c: Positive | None = Field(default=None, description="maximum ratio of the most frequent value to the rest")
-    l: int = Field(default=2, ge=1, strict=True, description="rank from which the rest is counted")  # noqa: E741
+    l: int = Field(  # noqa: E741 - the name in the paper
+        default=2,
+        ge=1,
+        strict=True,
+        description="the most frequent value is compared with the sum of the l-th and all rarer values",
+    )
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
         """Return the number that c must exceed."""

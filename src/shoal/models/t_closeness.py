@@ -46,8 +46,11 @@ class TCloseness(AttributeModel):
     measured: ClassVar[Mapping[str, Better]] = {"t": Better.LESS}
     averages: ClassVar[bool] = True
 
-    t: Positive | None = Field(default=None, description="maximum distance of the distributions")
-    distance: Distance = Field(default=Distance.EQUAL, description="distance between sensitive values")
+    t: Positive | None = Field(default=None, description="maximum distance of the distributions, 0 to 1")
+    distance: Distance = Field(
+        default=Distance.EQUAL,
+        description="equal, ordered, hierarchical: earth mover's distance; kl: Kullback–Leibler divergence",
+    )
 
     @model_validator(mode="after")
     def _within_reach(self) -> Self:

@@ -17,7 +17,11 @@ class PopulationSettings(Checked):
         default=None, gt=0, title="Population size", description="number of individuals of the population"
     )
     fraction: float | None = Field(
-        default=None, gt=0, le=1, title="Sampling fraction", description="share of the population that is in the table"
+        default=None,
+        gt=0,
+        le=1,
+        title="Sampling fraction",
+        description="share of the population that is in the table, 0 to 1",
     )
 
     @model_validator(mode="after")

@@ -40,7 +40,9 @@ class AttackLimit(Checked):
 
     attack: str = Field(description="name of an attack", json_schema_extra=_known_attacks)
     at_most: Share = Field(
-        gt=0, title="Maximum success", description="maximum success; the upper end of the 95% interval counts"
+        gt=0,
+        title="Maximum success",
+        description="0 to 1; compared with the upper limit of the 95% confidence interval",
     )
     column: str | None = Field(default=None, title="Sensitive column", description="sensitive column (default: all)")
 

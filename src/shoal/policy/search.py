@@ -44,20 +44,20 @@ class Search(Checked):
     suppression: Share = Field(
         default=0.02,
         title="Suppression limit",
-        description="maximum share of individuals who are suppressed or treated as outliers",
+        description="maximum share of individuals who are suppressed or treated as outliers, 0 to 1",
     )
     quality: str = Field(
         default="loss",
-        title="Quality measure",
-        description="quality measure to minimise",
+        title="Information-loss measure",
+        description="measure to minimise",
         json_schema_extra=_known_qualities,
     )
     balance: Share = Field(
         default=DEFAULT_BALANCE,
-        description="balance between generalisation (towards 1) and suppression (towards 0); for loss",
+        description="balance between generalisation (towards 1) and suppression (towards 0); only for the measure loss",
     )
     target: str | None = Field(
-        default=None, title="Target column", description="target column; for classification-metric"
+        default=None, title="Target column", description="column to predict; only for the measure classification-metric"
     )
     recoding: AnyTechnique = Field(
         default=usual(),
@@ -93,7 +93,11 @@ class Search(Checked):
         description="time limit in seconds if there are too many schemes to evaluate",
     )
     sample: float | None = Field(
-        default=None, gt=0, lt=1, title="Sampling fraction", description="sampling fraction (default: all)"
+        default=None,
+        gt=0,
+        lt=1,
+        title="Sample to release",
+        description="share of the individuals to release, drawn at random, 0 to 1 (default: all)",
     )
 
     @property

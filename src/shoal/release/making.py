@@ -29,7 +29,8 @@ from shoal.techniques.treatment import Treatment
 from shoal.words import share
 
 _FRESH_KEY = (
-    "Random numbers come from a new key: another run gives another release. Set key_file under [draw] to repeat it."
+    "Random numbers come from a new key: another run gives another release. A key in the section draw of the policy "
+    "makes it repeatable."
 )
 NAME = "release"  # name of a single table
 _MEASURES = ("loss", "nue", "precision", "discernibility", "average-class-size", "suppressed-records")
@@ -74,7 +75,7 @@ def _nothing_asked(policy: Policy) -> PolicyError:
     if policy.require:
         return PolicyError(
             "only-rules",
-            "The policy only requires rules about single columns, which no transformation can meet.",
+            "The policy contains only a checklist, which no transformation can meet.",
             remedy=Setting("require", [{"model": "k-anonymity", "k": 11}]),
         )
     return PolicyError(

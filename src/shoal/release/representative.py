@@ -52,7 +52,7 @@ def represented(
     if how in {"mean", "midpoint"} and not column.kind.numeric and len(column.values):
         raise PolicyError(
             "cannot-show",
-            "Column '{column}' cannot show a {show}, because it is of kind {kind}.",
+            "Column '{column}' cannot show a {show}, because it is of type {kind}.",
             remedy=_OTHERS,
             column=name,
             show=how,
@@ -61,7 +61,7 @@ def represented(
     if how == "median" and recoded.domain.positions is None and len(column.values):
         raise PolicyError(
             "cannot-show",
-            "Column '{column}' cannot show a median, because it is of kind {kind}.",
+            "Column '{column}' cannot show a median, because it is of type {kind}.",
             remedy=ColumnSetting("show", "mode"),
             column=name,
             kind=column.kind,

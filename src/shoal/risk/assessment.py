@@ -151,7 +151,7 @@ class Assessment(Presentable):
         if self.k == 1:
             unique = self.bands[0].persons
             are = "is" if unique == 1 else "are"
-            return f"{unique:,} of {counted(self.persons, who)} {are} unique by the quasi-identifiers."
+            return f"{unique:,} of {counted(self.persons, who)} {are} unique on the quasi-identifiers."
         return f"Every {who} shares the quasi-identifiers with at least {counted(self.k - 1, 'other')}."
 
     def to_dict(self) -> dict[str, Any]:
@@ -371,7 +371,7 @@ class Assessor:
             lacking = classes.members.within(short)
             yield f"Individuals without a match in the register: {lacking:,}. They were added to the population."
         if self.table.subject is None:
-            yield "No column is the subject: every record is counted as an individual."
+            yield "No column has the role subject: every record is counted as an individual."
         if any(self.table[name].missing for name in self.table.quasi):
             yield self.missing.says
         if classes.suppressed:

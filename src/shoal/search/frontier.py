@@ -130,7 +130,7 @@ def frontier(
         limit = f"at most {allowed:,} are allowed" if most else f"about {allowed:,} can be evaluated in a few minutes"
         raise ModelError(
             "frontier-too-large",
-            "A frontier evaluates every generalisation scheme. There are {schemes:,}; {limit}.",
+            "The information loss by k requires all generalisation schemes. There are {schemes:,}; {limit}.",
             remedy=either(
                 by("Restrict levels", Setting("search.levels")),
                 "search for a single optimum",

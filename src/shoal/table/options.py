@@ -16,7 +16,7 @@ class Options(Checked):
     )
     separator: str | None = Field(default=None, title="Field separator", description="field separator")
     decimal: Literal[".", ","] | None = Field(default=None, title="Decimal separator", description="decimal separator")
-    encoding: str | None = Field(default=None, title="Text encoding", description="text encoding, such as cp1252")
+    encoding: str | None = Field(default=None, title="Text encoding", description="such as cp1252")
     header: bool | None = Field(
         default=None,
         title="Header row",
@@ -26,13 +26,17 @@ class Options(Checked):
         default=0, ge=0, le=1_000_000, title="Lines to skip", description="number of lines to skip above the header"
     )
     unnamed: Literal["refuse", "drop", "number"] = Field(
-        default="refuse", title="Columns without a name", description="treatment of columns without a name"
+        default="refuse",
+        title="Columns without a name",
+        description="refuse: reject the file; drop: omit the column; number: name it column_1, column_2, …",
     )
     markers: tuple[str, ...] = Field(
         default=(), title="Missing-value markers", description="texts that mean missing in every column, such as NA"
     )
     suppressed: str | None = Field(
-        default=None, title="Text of suppressed cells", description="text of suppressed cells, such as *"
+        default=None,
+        title="Marker of suppressed cells",
+        description="text that marks suppressed cells in the file, such as *",
     )
     text: tuple[str, ...] = Field(default=(), title="Columns to read as text", description="columns to read as text")
     columns: tuple[str, ...] = Field(default=(), title="Columns to read", description="columns to read (default: all)")
@@ -41,8 +45,8 @@ class Options(Checked):
         description="where rows are: in memory, in files of their codes on disk (tables larger than memory), in a "
         "Parquet or DuckDB file that DuckDB counts, or with Spark",
     )
-    table: str | None = Field(default=None, description="table of a database")
-    sheet: str | None = Field(default=None, description="sheet of a workbook")
+    table: str | None = Field(default=None, description="name of the table in a database")
+    sheet: str | None = Field(default=None, description="name of the sheet in a workbook")
 
     @field_validator("separator")
     @classmethod

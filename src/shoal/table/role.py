@@ -30,7 +30,7 @@ _MEANINGS = {
     Role.QUASI: "identifies individuals in combination with other attributes",
     Role.SENSITIVE: "must not be disclosed about an individual",
     Role.INSENSITIVE: "neither known to an adversary nor sensitive",
-    Role.SUBJECT: "identifies the individual of a record",
+    Role.SUBJECT: "identifies the individual that a record belongs to",
     Role.HOUSEHOLD: "identifies the household of an individual",
-    Role.WEIGHT: "number of individuals of the population that a record represents",
+    Role.WEIGHT: "survey weight: number of individuals of the population that a record represents",
 }

@@ -93,7 +93,7 @@ def _like(first: Column, column: Column) -> pa.Array:
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise ColumnError(
             "different-kinds",
-            "Column '{column}' is of kind {kind} in one table and of kind {other} in another.",
+            "Column '{column}' is of type {kind} in one table and of type {other} in another.",
             remedy=by("Read both in the same way, for example as text", Option("text")),
             column=first.name,
             kind=first.kind,

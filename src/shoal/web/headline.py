@@ -52,7 +52,7 @@ def _risk(assessment: Assessment) -> Iterator[Fact]:
 
 def _release(release: Release) -> Iterator[Fact]:
     loss = release.quality.get("loss")
-    yield Fact("release", "met", "all requirements verified in the written table", Tone.GOOD)
+    yield Fact("requirements", "met", "all measurable requirements, verified", Tone.GOOD)
     yield Fact("suppressed", f"{release.suppressed:,}", "suppressed individuals")
     if loss is not None and loss.total is not None:
         yield Fact("information loss", short(loss.total.cost), "0 = none, 1 = everything (measure: loss)")

@@ -16,7 +16,7 @@ from shoal.web.guard import HEADER, Keys
 from shoal.web.headline import headline
 from shoal.web.jobs import Job, State
 from shoal.web.project import Moment, Project
-from shoal.web.remedies import WORKBENCH
+from shoal.web.remedies import WORKBENCH, labelled
 from shoal.words import share, short
 
 _FILES, _FIELDS = 3, 100_000  # maximum number of files and fields of a form
@@ -134,5 +134,14 @@ def _template(name: str) -> Template:
 
 
 def error_text(error: ShoalError) -> str:
-    """Return an error and its remedy as the workbench shows them."""
-    return f"{error.message} {error.advice(WORKBENCH)}".rstrip()
+    """Return an error and its remedy as the workbench shows them; settings are called by the labels of their fields.
+
+    >>> from shoal.errors import PolicyError
+    >>> problems = ("search.suppression: must be at most 1",)
+    >>> error_text(PolicyError("invalid", "{problems}", problems=problems))
+    'Suppression limit: must be at most 1.'
+    """
+    message = error.message
+    if error.code == "invalid" and "problems" in error.facts:
+        message = " ".join(f"{labelled(problem)}." for problem in error.facts["problems"])
+    return f"{message} {error.advice(WORKBENCH)}".rstrip()

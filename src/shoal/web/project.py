@@ -212,7 +212,7 @@ class Project:
         if not any(path.is_relative_to(folder) for folder in known):
             raise PolicyError(
                 "file-not-beside",
-                "The policy names a file that is not beside it.",
+                "The policy names a file outside its folder.",
                 remedy="Upload the file, or start shoal serve with a policy that names it.",
             )
 

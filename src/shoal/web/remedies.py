@@ -1,10 +1,12 @@
 """Remedies in the terms of the workbench, where settings and options are fields of its pages."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel
 
+from shoal.policy.circumstances import PopulationSettings
 from shoal.policy.search import Search
 from shoal.table.options import Options
 from shoal.web.forms import title_of
@@ -23,51 +25,77 @@ class Workbench:
         """Return an instruction naming the field of a page. Settings without a field are edited in the policy text.
 
         >>> Workbench().setting("search.suppression", 0.05)
-        'set "Suppression limit" to 0.05 under "Search" on the page Protect'
+        'set "Suppression limit" to 0.05 under "Search" on the Protect page'
         >>> Workbench().setting("pseudonyms.key_file", "…")
-        'set "key_file" under "pseudonyms" in the text of the policy on the page Protect'
+        'set "key_file" under "pseudonyms" in the text of the policy on the Protect page'
         """
         table, _, name = key.partition(".")
+        if key == "search.levels":
+            return 'restrict the levels under "Generalisation hierarchies" on the Protect page'
         if table == "search":
-            return f'set "{_label(Search, name)}"{_to(value)} under "Search" on the page Protect'
+            return f'set "{_label(Search, name)}"{_to(value)} under "Search" on the Protect page'
         if table == "require":
-            return "add a requirement on the page Protect"
+            return "add a requirement on the Protect page"
         if table == "population":
-            return 'describe the "Population" on the page Protect'
+            return 'fill in one field under "Population" on the Protect page'
         if table == "data" and name in {"subject", "household", "weight"}:
-            return f"give a column the role {name} on the page Identify"
-        return f'set "{name or table}"{_to(value)} under "{table}" in the text of the policy on the page Protect'
+            return f"give a column the role {name} on the Identify page"
+        return f'set "{name or table}"{_to(value)} under "{table}" in the text of the policy on the Protect page'
 
     def column_setting(self, column: str, part: str, value: Any) -> str:
         """Return an instruction naming the field of a page for a setting of a column.
 
         >>> Workbench().column_setting("dx", "role", "sensitive")
-        "give column 'dx' the role sensitive on the page Identify"
+        "give column 'dx' the role sensitive on the Identify page"
         """
         if part == "role":
-            return f"give column '{column}' the role {value} on the page Identify"
+            return f"give column '{column}' the role {value} on the Identify page"
         if part == "names_nobody":
-            return f"tick \"identifies no individual\" beside '{column}' on the page Identify"
+            return f"confirm the review of all values beside '{column}' on the Identify page"
         if part.startswith("hierarchy"):
-            return f"change the hierarchy of '{column}' on the page Protect"
-        return f"set \"{part}\"{_to(value)} for column '{column}' in the text of the policy on the page Protect"
+            return f"change the hierarchy of '{column}' on the Protect page"
+        return f"set \"{part}\"{_to(value)} for column '{column}' in the text of the policy on the Protect page"
 
     def option(self, name: str, value: Any) -> str:
         """Return an instruction naming the field of a page; empty for options that the workbench does not offer.
 
         >>> Workbench().option("header", False)
-        'set "Header row" to off under "Import settings" on the page Load'
+        'set "Header row" to no under "Import settings" on the Load page'
         >>> Workbench().option("quasi", "…"), Workbench().option("force", True)
-        ('choose columns with the role quasi on the page Identify', '')
+        ('choose columns with the role quasi on the Identify page', '')
         """
         if name in _ROLES:
-            return f"choose columns with the role {_ROLES[name]} on the page Identify"
+            return f"choose columns with the role {_ROLES[name]} on the Identify page"
         if name in _IMPORT:
-            return f'set "{_label(Options, name)}"{_to(value)} under "Import settings" on the page Load'
+            return f'set "{_label(Options, name)}"{_to(value)} under "Import settings" on the Load page'
         return ""
 
 
 WORKBENCH = Workbench()
+
+
+_SECTIONS: dict[str, type[BaseModel]] = {
+    "search": Search,
+    "data.read": Options,
+    "population": PopulationSettings,
+}
+
+
+def labelled(problem: str) -> str:
+    """Return a problem of the policy with the label of its field instead of its place in the file.
+
+    >>> labelled("data.read.separator: must be one character"), labelled("require.0.k: must be at least 1")
+    ('Field separator: must be one character', 'Requirement 1, k: must be at least 1')
+    """
+    place, _, text = problem.partition(": ")
+    section, _, name = place.rpartition(".")
+    model = _SECTIONS.get(section)
+    if model is not None and name in model.model_fields:
+        return f"{_label(model, name)}: {text}"
+    number = re.fullmatch(r"require\.(\d+)(?:\.(\w+))?", place)
+    if number is not None:
+        return f"Requirement {int(number[1]) + 1}{f', {number[2]}' if number[2] else ''}: {text}"
+    return problem
 
 
 def _label(model: type[BaseModel], name: str) -> str:
@@ -80,6 +108,6 @@ def _to(value: Any) -> str:
     if value == "…":
         return ""
     if isinstance(value, bool):
-        return " to on" if value else " to off"
+        return " to yes" if value else " to no"
     several = isinstance(value, Sequence) and not isinstance(value, str)
     return f" to {', '.join(map(str, value)) if several else value}"

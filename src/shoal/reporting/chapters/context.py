@@ -72,7 +72,7 @@ def _assumptions(findings: PublicFindings) -> Listing:
         findings.after.missing.says,
     ]
     if not findings.counts_persons:
-        points.append("No column is the subject: every record is counted as an individual.")
+        points.append("No column has the role subject: every record is counted as an individual.")
     if findings.with_role(Role.HOUSEHOLD):
         points.append("Members of a household may be re-identified together. This was assessed in the original.")
     return Listing(tuple(points))

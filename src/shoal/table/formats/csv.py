@@ -287,7 +287,8 @@ class _Reader:
         number, width = self._ragged[0]
         raise ReadError(
             "ragged-rows",
-            "Rows of '{file}' that do not have {fields} fields like the first row: {rows:,}. The first of them is row "
+            "Rows of '{file}' with another number of fields than the first row ({fields}): {rows:,}. The first of "
+            "them is row "
             "{number:,}, with {width}.",
             remedy=[
                 "The separator was detected as {separator!r}.",

@@ -66,7 +66,9 @@ def detect(path: Path, *, encoding: str | None, separator: str | None, skip: int
             break
         size *= 8  # no complete row: the table must be very wide
     if not rows:
-        raise ReadError("empty-file", "The file '{file}' is empty, or its first row never ends.", file=path.name)
+        raise ReadError(
+            "empty-file", "The file '{file}' is empty, or has no row after the skipped lines.", file=path.name
+        )
     if any("\0" in name for name in rows[0]):
         raise ReadError(
             "zero-bytes",

@@ -103,7 +103,7 @@ FORMATS.register("excel")(Excel())
 def _open(path: Path) -> Any:
     import fastexcel
 
-    with damaged(path, "workbook without a password"):
+    with damaged(path, "readable workbook (it may be protected by a password)"):
         return fastexcel.read_excel(path)
 
 

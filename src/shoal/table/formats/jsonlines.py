@@ -160,7 +160,8 @@ def _read(path: Path, schema: pa.Schema | None) -> pa.Table:
     raise ReadError(
         "not-json-lines",
         "'{file}' cannot be read as JSON lines in UTF-8.",
-        remedy='Each line must be one object, with each name once and numbers that fit a double: {{"age": 34, …}}.',
+        remedy="Each line must be one object, with each name once and numbers within the range of floating-point "
+        'numbers: {{"age": 34, …}}.',
         file=path.name,
     )
 

@@ -78,8 +78,8 @@ def _required(assessment: Assessment) -> Sheet | Text:
         )
         for requirement in assessment.requirements
     ]
-    title = "The table meets all requirements" if assessment.met else "The table does not meet the requirements"
-    return Sheet(title, ("model", "asked", "now", "", "meaning"), tuple(rows), words=5)
+    title = f"Privacy requirements: {'met' if assessment.met else 'not met'}"
+    return Sheet(title, ("model", "required", "attained", "verdict", "meaning"), tuple(rows), words=5)
 
 
 def _found(assessment: Assessment, who: str) -> Sheet:
@@ -95,7 +95,14 @@ def _found(assessment: Assessment, who: str) -> Sheet:
         for risk in (assessment.prosecutor, assessment.journalist, assessment.marketer)
     ]
     limit = odds(assessment.prosecutor.threshold)
-    headings = ("adversary", "who", "highest", "average", "expected re-identifications", f"above {limit}")
+    headings = (
+        "adversary",
+        "assumption",
+        "highest risk",
+        "average risk",
+        "expected re-identifications",
+        f"{who} with a risk above {limit}",
+    )
     notes = [
         "Highest and average: probability of a correct re-identification.",
         f"Expected re-identifications if all {assessment.persons:,} {who} are targeted.",
@@ -122,7 +129,7 @@ def _learned(assessment: Assessment) -> Sheet:
         "Baseline: probability that the most frequent value of the whole table is the true value.",
         "Disclosed with certainty: individuals in classes with a single value.",
     )
-    headings = ("variable", "baseline", "with the table", "disclosed with certainty")
+    headings = ("variable", "baseline", "inferred from the table", "disclosed with certainty")
     return Sheet("Attribute disclosure", headings, tuple(rows), note)
 
 
@@ -135,7 +142,7 @@ def _contributions(assessment: Assessment, who: str) -> Sheet:
         )
         for contribution in assessment.contributions
     ]
-    title = f"Contribution of each quasi-identifier ({assessment.sizes.get(1, 0):,} {who} are unique now)"
+    title = f"Contribution of each quasi-identifier (unique in the table: {assessment.sizes.get(1, 0):,} {who})"
     return Sheet(title, ("variable", "unique if removed", "unique if generalised one level"), tuple(rows))
 
 

@@ -64,7 +64,9 @@ def _learn(visit: Visit) -> Response:
     target = visit.text("target")
     if findings is None or findings.release is None or target not in _targets(findings.release):
         raise ReleaseError(
-            "nothing-to-predict", "There is no column to predict this from.", remedy="Search for a release first."
+            "nothing-to-predict",
+            "No released column can be predicted: all are quasi-identifiers or constant.",
+            remedy="Search for a release first.",
         )
 
     def work(_: Moment, hook: Hook) -> Learned:

@@ -35,9 +35,12 @@ def _told(identification: Identification) -> Iterator[Block]:
         rows = tuple((", ".join(key.columns), share(key.share)) for key in identification.keys)
         lead = Text("An adversary who knows these attributes can re-identify nearly every individual.", Tone.LEAD)
         sheet = Sheet("", ("attributes", "unique individuals"), rows)
-        yield Section.of("Smallest identifying sets of columns", "keys", [lead, sheet])
+        yield Section.of("Minimal identifying sets of columns", "keys", [lead, sheet])
     if identification.links:
-        lead = Text("One of them may disclose the suppressed values of the other: generalise them together.", Tone.LEAD)
+        lead = Text(
+            "Of two dependent columns, one may disclose the suppressed values of the other. Generalise them together.",
+            Tone.LEAD,
+        )
         yield Section.of("Dependent columns", "links", [lead, Listing(tuple(map(str, identification.links)))])
     flagged = [item for item in identification.hipaa if item.columns]
     if flagged:
@@ -105,7 +108,7 @@ def _check(visit: Visit, identification: Identification, roles: Mapping[str, str
             raise PolicyError(
                 "may-identify",
                 "Column '{column}' may identify individuals.",
-                remedy='Keep the role direct, or tick "identifies no individual" beside it.',
+                remedy="Keep the role direct, or confirm below it that all values were reviewed.",
                 column=name,
             )
 

@@ -196,8 +196,8 @@ def _told(release: Release) -> Iterator[Block]:
         (requirement.verdict.title, requirement.verdict.asked, requirement.verdict.attained, requirement.verdict.says)
         for requirement in release.requirements
     )
-    note = ("Verified in the written table.",)
-    yield Sheet(title, ("model", "required", "attained", ""), rows, note, words=4)
+    note = ("Verified in the released table.",)
+    yield Sheet(title, ("model", "required", "attained", "verdict"), rows, note, words=4)
     if release.scheme:
         heights = release.part.transformation.heights
         levels = tuple((name, f"{level} of {heights[name]}") for name, level in release.scheme.items())
