@@ -175,6 +175,19 @@ class Either(Action):
 
 
 @dataclass(frozen=True, slots=True)
+class Both(Action):
+    """Two actions that the reader takes together."""
+
+    first: Action
+    second: Action
+
+    def phrased(self, face: Face, **facts: Any) -> str:
+        """Return both clauses; empty if the interface does not offer one of them."""
+        first, second = self.first.phrased(face, **facts), self.second.phrased(face, **facts)
+        return f"{first} and {_lowered(second)}" if first and second else ""
+
+
+@dataclass(frozen=True, slots=True)
 class By(Action):
     """Advice, and the action that follows it."""
 

@@ -67,7 +67,7 @@ class AttributeInference(Attack):
         others = None if strangers is None else learned.right(learned.known(strangers, column), column)
         return self.result(
             scene,
-            "a model trained on the release predicts the true value (numbers: its fifth of the distribution)",
+            "a model trained on the release predicts the true value (numbers: the correct quintile)",
             right,
             float((learned.truth(people, column) == values[counts.argmax()]).mean()) if len(people) else 0.0,
             others,

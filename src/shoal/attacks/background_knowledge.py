@@ -15,6 +15,7 @@ from shoal.attacks.scene import Scene
 from shoal.errors import AttackError
 from shoal.recoding.nodes import Floats
 from shoal.validation import Share
+from shoal.words import counted
 
 _MOST = 5  # the curve covers at least this number of values ruled out
 
@@ -53,6 +54,13 @@ class BackgroundKnowledge(Attack):
     )
     threshold: Share = Field(default=0.9, description="minimum probability of the true value")
 
+    @property
+    def _ruled_out(self) -> str:
+        """The values that the adversary rules out, in words."""
+        frequent = f"the {counted(self.excluded, 'most frequent wrong value')}" if self.excluded else ""
+        named = counted(len(self.rule_out), "given value") if self.rule_out else ""
+        return " and ".join(filter(None, (frequent, named))) or "no value"
+
     def run(self, scene: Scene) -> Iterator[Result]:
         """Attack each sensitive column."""
         steps = range(max(_MOST, self.excluded) + 1)
@@ -68,7 +76,8 @@ class BackgroundKnowledge(Attack):
             baselines = chance.mean(axis=1)
             yield self.result(
                 scene,
-                f"the true value has a probability of at least {self.threshold:g} after other values are ruled out",
+                f"the true value has a probability of at least {self.threshold:g} after the adversary rules out "
+                f"{self._ruled_out}",
                 right[self.excluded],
                 float(baselines[self.excluded]),
                 others,

@@ -51,7 +51,7 @@ def _of_columns(scene: Scene) -> Iterator[str]:
     unread = {name: cells.unread for name, cells in scene.cells.items() if cells.unread}
     if unread:
         columns = ", ".join(f"'{name}' ({counted(records, 'record')})" for name, records in unread.items())
-        yield f"Unreadable texts, counted as suppressed: {columns}. Give hierarchies that contain them."
+        yield f"Labels that are neither original values nor in a hierarchy, counted as suppressed: {columns}."
 
 
 def _of_outsiders(scene: Scene) -> Iterator[str]:

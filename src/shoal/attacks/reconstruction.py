@@ -96,7 +96,7 @@ class Reconstruction(Attack):
         return self.result(
             scene,
             f"a model trained on {share(self.fraction)} of the individuals predicts the value of the others "
-            f"(numbers: its fifth)",
+            f"(numbers: the correct quintile)",
             main.right,
             main.baseline,
             others,

@@ -170,8 +170,9 @@ def show(release: "Release", out: "Console") -> None:
     if release.levels:
         sheet = grid("records per level", *map(str, range(max(map(len, release.levels.values())))))
         for name, records in release.levels.items():
-            shown = [f"{number:,}" if number else "·" for number in records]
-            sheet.add_row(plain(name), *shown[:-1], f"{shown[-1]}*" if records[-1] else shown[-1])
+            top = release.part.transformation.heights[name]
+            shown = [f"{number:,}{'*' * (level == top)}" if number else "·" for level, number in enumerate(records)]
+            sheet.add_row(plain(name), *shown)
         out.print()
         out.print(sheet)
         out.print("[dim]0: original values; *: suppressed; ·: none[/dim]")

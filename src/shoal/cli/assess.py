@@ -171,7 +171,8 @@ def _show_identity(assessment: "Assessment", out: "Console", who: str) -> None:
         _show_special_uniques(assessment.special_uniques, out)
     if assessment.household is not None:
         out.print(
-            f"  Average risk that a member of a household is re-identified: {odds(assessment.household.average)}."
+            f"  Average risk that at least one member of a household is re-identified: "
+            f"{odds(assessment.household.average)}."
         )
     if assessment.survey is not None:
         out.print(
@@ -249,7 +250,8 @@ def _show_requirement(judged: "Judged", out: "Console", who: str) -> None:
     about = f" of {verdict.column}" if verdict.column else ""
     value = ", ".join(f"{name} = {_written(number)}" for name, number in verdict.value.items()) or "not measured"
     out.print(f"  {mark} {verdict.model}{about}: {value} [dim](required: {verdict.asked})[/dim]", soft_wrap=True)
-    out.print(f"          [dim]{judged.says} (source: {judged.source})[/dim]", soft_wrap=True)
+    source = "" if judged.source == "policy" else f" (source: {judged.source})"
+    out.print(f"          [dim]{judged.says}{source}[/dim]", soft_wrap=True)
     if not verdict.satisfied and judged.measured:
         fails = f"{counted(verdict.persons, who)} in {counted(verdict.classes, 'class')}"
         out.print(f"          [dim]Violated for {fails}.[/dim]", soft_wrap=True)

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 Policy = Annotated[Path | None, typer.Option("--policy", "-p", help="Policy file with roles and hierarchies.")]
 
 
+_WIDE = 110  # columns of a terminal that shows the number of targets
+
+
 @given.reading
 def attack(  # noqa: PLR0913, PLR0917 - options of a command
     original: given.Original,
@@ -133,18 +136,21 @@ def show(attacked: "Attacked", out: "Console") -> None:
     from shoal.attacks.attack import ATTACKS
 
     controlled = any(result.control is not None for result in attacked.results)
+    wide = out.width >= _WIDE
     references = ("baseline", *(("control",) if controlled else ()))
-    names = ("attack", "targets", "success (95% CI)", *references, "gain over baseline (pp)")
+    names = ("attack", *(("targets",) if wide else ()), "success (95% CI)", *references, "gain (pp, 95% CI)")
     table = grid(*names)
     table.columns[0].overflow = "fold"
-    for column, width in zip(table.columns[1:], (7, 18, 8, *((7,) if controlled else ()), 5), strict=True):
+    for column, width in zip(
+        table.columns[1:], (*((7,) if wide else ()), 17, 8, *((7,) if controlled else ()), 22), strict=True
+    ):
         column.min_width = width
     for result in attacked.results:
         success = result.success
         control = "–" if result.control is None else share(result.control.value)
         table.add_row(
             plain(result.title),
-            f"{result.targets:,}",
+            *((f"{result.targets:,}",) if wide else ()),
             f"{share(success.value)} ({short(100 * success.low)}–{short(100 * success.high)})",
             share(result.baseline),
             *((control,) if controlled else ()),

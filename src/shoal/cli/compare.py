@@ -159,7 +159,7 @@ def _single(measured: "Measured", quasi: tuple[str, ...]) -> tuple[str, ...]:
     dearest = max(costs, key=lambda name: costs[name], default=None)
     where = f"[dim]{plain(dearest)} {short(costs[dearest])}[/dim]" if dearest and costs[dearest] > 0 else ""
     left = sum(name in measured.left_out for name in quasi)
-    where += f" [dim]({counted(len(quasi) - left, 'column')})[/dim]" if left else ""
+    where += f" [dim](defined for {counted(len(quasi) - left, 'column')})[/dim]" if left else ""
     return short(measured.total.cost), measured.amount, where
 
 
@@ -178,8 +178,8 @@ def _show_privacy(comparisons: "dict[Path, Comparison]", names: list[str], out: 
     )
     sheet = grid("", "before", *(names if len(comparisons) > 1 else ["after"]), "better")
     for name, value in first.before.items():
-        after = (_written(comparison.after.get(name)) for comparison in comparisons.values())
-        sheet.add_row(f"  {name}", _written(value), *after, f"[dim]{_direction(name)}[/dim]")
+        after = (_attained(name, comparison.after.get(name)) for comparison in comparisons.values())
+        sheet.add_row(f"  {name}", _attained(name, value), *after, f"[dim]{_direction(name)}[/dim]")
     out.print(sheet)
 
 
@@ -190,6 +190,17 @@ def _direction(model: str) -> str:
     words = {part: "higher" if better is Better.MORE else "lower" for part, better in MODELS[model].measured.items()}
     same = set(words.values())
     return same.pop() if len(same) == 1 else ", ".join(f"{part} {word}" for part, word in words.items())
+
+
+def _attained(model: str, value: Any) -> str:
+    """Return the attained value of a model with the name of its parameter."""
+    from shoal.models.model import MODELS
+
+    if value is None or isinstance(value, dict):
+        return _written(value)
+    kind = MODELS[model]
+    fixed = ", ".join(f"{name} = {kind.model_fields[name].default}" for name in kind.always)
+    return f"{next(iter(kind.measured))} {_written(value)}{f' ({fixed})' if fixed else ''}"
 
 
 def _written(value: Any) -> str:

@@ -39,7 +39,11 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
         str, typer.Option("--p", help="A value is disclosed if PPP, the proportion of protective peers, is at most p.")
     ] = "0",
     q: Annotated[
-        str, typer.Option("--q", help="A value counts as possible if more than q of the peers have it (NPP).")
+        str,
+        typer.Option(
+            "--q",
+            help="Share from 0 to 1: a value counts as an alternative (PoAC) if more than q of the peers have it.",
+        ),
     ] = "0",
     only: Annotated[
         list[str] | None, typer.Option(help="Evaluate this combination only (age,sex); may be repeated.")
@@ -190,7 +194,8 @@ def show(people: "People", out: "Console") -> None:
     )
     if people.p == 0:
         out.print(
-            "[dim]disclosed: by at least one combination of known variables; PPP: proportion of protective peers[/dim]"
+            "[dim]disclosed: by at least one combination of known variables; PPP: proportion of peers with another "
+            "value[/dim]"
         )
     sheet = grid(
         "\n  inferred variable",
@@ -236,7 +241,7 @@ def show_sweep(swept: "Sweep", out: "Console") -> None:
         f"\n[bold]Generalisation of {variable}[/bold]  [dim]share of individuals whose {sensitive} is not "
         f"disclosed[/dim]"
     )
-    sheet = grid("  intervals", "protected", "loss", "smallest class", "best equal-width partition")
+    sheet = grid("  intervals", "best partition", "its loss (0–1)", "its smallest class", "best equal-width partition")
     for number, best in enumerate(swept.best, 1):
         if best is None or number not in {1, 2, 3, 4, 6, 8, 12, 24, len(swept.best)}:
             continue

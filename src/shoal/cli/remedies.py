@@ -31,6 +31,8 @@ class CommandLine:
         if name in _PYTHON_ONLY:
             return ""
         flag = name.replace("_", "-")
+        if len(flag) == 1:
+            return f"add -{flag} {value}"
         if isinstance(value, bool):
             return f"add --{'' if value else 'no-'}{flag}"
         several = isinstance(value, Sequence) and not isinstance(value, str)

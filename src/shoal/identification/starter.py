@@ -77,7 +77,10 @@ missing = "own"
 #   quasi        identifies individuals in combination (birth date, postcode, sex, occupation)
 #   sensitive    must not be disclosed about an individual (diagnosis, laboratory value)
 #   insensitive  neither known to an adversary nor sensitive
-# The hierarchy of a quasi-identifier defines its levels of generalisation, up to suppression.
+# The hierarchy of a quasi-identifier defines its levels of generalisation, up to suppression:
+#   interval   widths: interval width on each level      date       units: month, quarter, year, …
+#   prefix     keep: leading characters on each level    frequency  keep: most frequent values kept, the others merged
+# linked = "x": generalised together with column x.
 # Columns that are not listed are not released, except the survey weight, if one is set.
 {lines}
 

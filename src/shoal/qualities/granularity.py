@@ -20,7 +20,7 @@ class Granularity(CellQuality):
     """
 
     name: ClassVar[str] = "granularity"
-    title: ClassVar[str] = "1 − domain coverage, arithmetic mean"
+    title: ClassVar[str] = "1 − loss metric, arithmetic mean by number of values"
     aspect: ClassVar[Aspect] = Aspect.VALUES
     better: ClassVar[Better] = Better.MORE
 

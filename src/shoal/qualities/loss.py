@@ -33,7 +33,7 @@ class Loss(CellQuality):
     """
 
     name: ClassVar[str] = "loss"
-    title: ClassVar[str] = "domain coverage, geometric mean"
+    title: ClassVar[str] = "loss metric (Iyengar), geometric mean"
     aspect: ClassVar[Aspect] = Aspect.VALUES
 
     balance: float = Field(

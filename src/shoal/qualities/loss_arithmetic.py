@@ -24,7 +24,7 @@ class ArithmeticLoss(CellQuality):
     """
 
     name: ClassVar[str] = "loss-arithmetic"
-    title: ClassVar[str] = "domain coverage, arithmetic mean"
+    title: ClassVar[str] = "loss metric, arithmetic mean by interval width"
     aspect: ClassVar[Aspect] = Aspect.VALUES
 
     def cells(self, nodes: Nodes) -> Floats:

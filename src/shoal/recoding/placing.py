@@ -23,8 +23,10 @@ from shoal.table.column import SUPPRESSED, Column, as_text
 from shoal.table.kind import Kind
 from shoal.table.scale import scale
 
-UNREAD = "unreadable texts, interpreted as the original values of their records"
-UNKNOWN = "unreadable texts, counted as suppressed"
+UNREAD = (
+    "labels that are neither original values nor in a hierarchy, interpreted as the original values of their records"
+)
+UNKNOWN = "labels that are neither original values nor in a hierarchy, counted as suppressed"
 UNTRUE = "values that contradict the original, counted as suppressed"
 MERGED = "values that represent several original values"
 WIDENED = "intervals or sets that do not contain all values of their records; they were extended"

@@ -27,9 +27,9 @@ class VisibleLoss:
 
     @property
     def total(self) -> float | None:
-        """The mean over the quasi-identifiers that have a value."""
+        """The mean over the quasi-identifiers; None if the labels of one of them do not determine its loss."""
         known = [cost for cost in self.columns.values() if cost is not None]
-        return float(np.mean(known)) if known else None
+        return float(np.mean(known)) if known and len(known) == len(self.columns) else None
 
     @property
     def undetermined(self) -> tuple[str, ...]:

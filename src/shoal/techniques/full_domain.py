@@ -32,18 +32,14 @@ class FullDomain(Technique):
         """Return a sentence on how the scheme compares with all others.
 
         >>> FullDomain().account({"schemes": 1200, "gap": 0})
-        'Best of 1,200 generalisation schemes (exhaustive search).'
+        'Optimum of 1,200 generalisation schemes.'
         """
         if "gap" not in facts:
             return ""
         schemes, gap = f"{facts['schemes']:,} generalisation schemes", float(facts["gap"])
         if gap == 1:
             return f"Best scheme found in time among {schemes}; another may cost less."
-        return (
-            f"Best of {schemes} (exhaustive search)."
-            if not gap
-            else f"None of {schemes} costs less by more than {gap:.2%}."
-        )
+        return f"Optimum of {schemes}." if not gap else f"None of {schemes} costs less by more than {gap:.2%}."
 
 
 def best_scheme(goal: Goal, progress: Hook = silent) -> Treatment:

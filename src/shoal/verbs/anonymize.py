@@ -11,7 +11,7 @@ from shoal.release.case import Case
 from shoal.release.making import released
 from shoal.release.measuring import check_limits, measured_limits
 from shoal.release.release import Release
-from shoal.remedy import Option, by, either
+from shoal.remedy import Both, Option, by, either
 from shoal.table.role import Role
 from shoal.table.table import Table
 from shoal.techniques.technique import Gives, gentlest
@@ -107,11 +107,7 @@ def _policy_of(table: Table, roles: Mapping[str, Any], goals: Mapping[str, Any])
         raise PolicyError(
             "nothing-asked",
             "Give a policy, or quasi-identifiers and k.",
-            remedy=[
-                either(Option("policy", "policy.toml"), "give both"),
-                Option("quasi", ["age", "sex"]),
-                Option("k", 5),
-            ],
+            remedy=either(Option("policy", "policy.toml"), Both(Option("quasi", ["age", "sex"]), Option("k", 5))),
         )
     table = table.taking(**roles)  # refuses unknown columns, and columns with two roles
     columns = {name: str(role) for name, role in table.roles.items() if role is not Role.SUBJECT}

@@ -92,7 +92,7 @@ def _public_numbers(findings: PublicFindings, audience: Audience) -> Sheet:
             ("Average re-identification risk", audience.odds(findings.after.prosecutor.average)),
         ]
     loss = findings.visible
-    if loss.total is not None and not loss.undetermined:
+    if loss.total is not None:
         rows.append(("Information loss of the released cells (0 = no loss, 1 = total)", short(loss.total)))
     notes = (
         ()

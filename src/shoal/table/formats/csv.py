@@ -289,7 +289,7 @@ class _Reader:
             "ragged-rows",
             "Rows of '{file}' with another number of fields than the first row ({fields}): {rows:,}. The first of "
             "them is row "
-            "{number:,}, with {width}.",
+            "{number:,} ({width:field}).",
             remedy=[
                 "The separator was detected as {separator!r}.",
                 by("Give the right separator", Option("separator")),
