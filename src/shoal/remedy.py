@@ -170,7 +170,7 @@ class Either(Action):
         >>> either("Reduce k", Setting("search.suppression", 0.05)).phrased(PYTHON)
         'Reduce k, or set suppression = 0.05 under [search] in the policy'
         """
-        clauses = [clause for step in self.steps if (clause := step.phrased(face, **facts))]
+        clauses = list(dict.fromkeys(clause for step in self.steps if (clause := step.phrased(face, **facts))))
         return ", or ".join([*clauses[:1], *(_lowered(clause) for clause in clauses[1:])])
 
 

@@ -53,8 +53,9 @@ class Learned(Presentable):
 
     def sheet(self) -> Sheet:
         """Return the performance before and after, and that of the baseline."""
-        pairs = [(self.measure, self.before, self.after, self.baseline)]
-        pairs += [] if self.auc is None else [("area under the curve", *self.auc, 0.5)]
+        name = "accuracy" if self.measure == "accuracy" else "mean absolute error (baseline = 1)"
+        pairs = [(name, self.before, self.after, self.baseline)]
+        pairs += [] if self.auc is None else [("area under the ROC curve", *self.auc, 0.5)]
         rows = [
             (
                 name,
@@ -66,7 +67,7 @@ class Learned(Presentable):
             )
             for name, before, after, guess in pairs
         ]
-        title = f"{self.target} predicted by {self.model} for {self.records:,} unseen records"
+        title = f"{self.target} predicted by {self.model}, cross-validated on {self.records:,} records"
         return Sheet(title, ("", "trained on the original", "trained on the release", "baseline"), tuple(rows))
 
 

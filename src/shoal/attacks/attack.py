@@ -19,8 +19,8 @@ class AttackNeed(StrEnum):
     KNOWN = "a quasi-identifier in the release"
     SENSITIVE = "a sensitive column in the release"
     TRUTH = "records matched with the original"
-    OUTSIDERS = "a control group with all quasi-identifiers (outsiders)"
-    SECOND = "another release of the same individuals (second)"
+    OUTSIDERS = "a control group of individuals outside the data, with all quasi-identifiers"
+    SECOND = "another release of the same individuals"
     EVENTS = "individuals with several records"
     LEARNING = "scikit-learn"
 

@@ -56,7 +56,7 @@ def _of_columns(scene: Scene) -> Iterator[str]:
 
 def _of_outsiders(scene: Scene) -> Iterator[str]:
     if scene.outsiders is None:
-        yield "Without a control group (outsiders), general knowledge cannot be separated from disclosure."
+        yield "Without a control group of other individuals, general knowledge cannot be separated from disclosure."
         return
     lacking = [name for name in (*scene.known, *scene.secret) if name not in scene.outsiders.codes]
     if lacking:

@@ -18,6 +18,7 @@ from shoal.recoding.cells import Cells
 from shoal.recoding.nodes import Floats
 from shoal.table.column import Column
 from shoal.table.scale import scale
+from shoal.words import share
 
 
 @ATTACKS.register("inference")
@@ -56,7 +57,7 @@ class Inference(Attack):
             right = self._guessed(scene, people, column)
             yield self.result(
                 scene,
-                "the nearest record has the true value (numbers: within the tolerance)",
+                f"the nearest record has the true value (numbers: within {share(self.tolerance)})",
                 right,
                 self._always_the_same(scene, people, column),
                 None if strangers is None else self._guessed(scene, strangers, column),

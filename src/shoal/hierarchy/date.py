@@ -45,7 +45,7 @@ class Date(Spec):
 
     kind: Literal["date"] = "date"
     units: list[DateUnit] = Field(
-        default_factory=list, description="units of the levels, in ascending order (default: all)"
+        default_factory=list, description=f"units of the levels, ascending: {', '.join(UNITS)} (default: all)"
     )
     format: str | None = Field(
         default=None, title="Date format", description="format of dates in text columns, such as %d.%m.%Y"

@@ -49,7 +49,7 @@ class Prefix(Spec):
         default_factory=list, title="Characters kept", description="number of characters kept on each level, descending"
     )
     code: str | None = Field(
-        default=None, title="Standard code", description="instead of keep: name of a standard code"
+        default=None, title="Standard code", description=f"instead of characters kept: {', '.join(_NAMES)}"
     )
     length: int | None = Field(default=None, ge=1, title="Code length", description="length of a code")
     mask: str = Field(default="*", description="replacement for the removed characters")

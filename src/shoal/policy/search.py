@@ -150,9 +150,9 @@ class Search(Checked):
             raise ValueError(f"the levels of column '{reversed_[0]}' are reversed: give the lowest first")
         taken = QUALITIES[self.quality].model_fields
         if self.balance != DEFAULT_BALANCE and "balance" not in taken:
-            raise ValueError('balance applies to quality = "loss" only')
+            raise ValueError('balance applies to the measure "loss" only')
         if (self.target is not None) != ("target" in taken):
-            raise ValueError('quality = "classification-metric" requires target, the column to predict, and vice versa')
+            raise ValueError('the measure "classification-metric" needs a target column, and no other measure has one')
         for name in _FLAT:
             self._check_flat(name)
         self._check_allowed()

@@ -14,7 +14,7 @@ from shoal.recoding.rungs import Rungs
 
 @QUALITIES.register("loss")
 class Loss(CellQuality):
-    """Share of the domain that a released value covers.
+    """Share of the domain that a released value covers, geometric mean over the columns.
 
     A cell that may be any of m of the d values of its column costs ``(m − 1) / (d − 1)``, a suppressed cell 1. The cost
     L of a column is the mean over its cells, the cost of a table the geometric mean ``Π(1 + L)^(1/columns) − 1``.

@@ -11,7 +11,7 @@ from shoal.recoding.nodes import Floats, Nodes
 
 @QUALITIES.register("loss-arithmetic")
 class ArithmeticLoss(CellQuality):
-    """Share of the domain that a released value covers, by width for numbers and dates, otherwise by number of values.
+    """Share of the domain that a released value covers, by interval width, arithmetic mean over the columns.
 
     An interval costs ``(upper − lower) / (max − min)``, clipped to the range of the data; a set of m of d values ``(m −
     1) / (d − 1)``; a suppressed cell 1. The cost of a column is the mean over its cells, the cost of a table the mean

@@ -125,7 +125,7 @@ def _on_suppressed_values(case: Case, transformed: Transformed, dependent: tuple
     if dependent:
         yield (
             f"The hierarchy of {listed(dependent)} was proposed from all values, and would have other labels without "
-            "the suppressed records. Write it into the policy to release labels that do not depend on them."
+            "the suppressed records. Set the hierarchy explicitly to release labels that do not depend on them."
         )
 
 

@@ -143,5 +143,5 @@ def error_text(error: ShoalError) -> str:
     """
     message = error.message
     if error.code == "invalid" and "problems" in error.facts:
-        message = " ".join(f"{labelled(problem)}." for problem in error.facts["problems"])
+        message = " ".join(f"{labelled(problem).rstrip('.')}." for problem in error.facts["problems"])
     return f"{message} {error.advice(WORKBENCH)}".rstrip()

@@ -51,7 +51,7 @@ class Tried:
             "; ".join([*(f"{verdict.title} {verdict.asked}" for verdict in verdicts), *presets]),
             f"{search.technique.kind}, at most {share(search.suppression)} suppressed",
             "; ".join(verdict.attained for verdict in verdicts),
-            counted(release.suppressed, "person"),
+            counted(release.suppressed, "individual"),
             f"{cost} ({search.quality})",
         )
 
