@@ -66,17 +66,16 @@ def policy_line(key: str, value: Any) -> str:
     """
     table, _, name = key.partition(".")
     written = _ANY if value == _ANY else toml.value(value)
-    if table == "require":
-        return f"add a requirement to the policy, such as [[require]] {_first_entry(value)}"
+    if _is_array_of_tables(value):
+        lines = ", ".join(f"{name} = {toml.value(part)}" for name, part in value[0].items())
+        return f"add [[{table}]] to the policy, with {lines}"
     if not name:
         return f"set {table} = {written} in the policy"
     return f"set {name} = {written} under [{table}] in the policy"
 
 
-def _first_entry(requirements: Any) -> str:
-    """Return the keys of a requirement as lines of a policy, separated by commas."""
-    entry = requirements[0] if isinstance(requirements, list) and requirements else {"model": "k-anonymity", "k": 11}
-    return ", ".join(f"{key} = {toml.value(value)}" for key, value in entry.items())
+def _is_array_of_tables(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
 
 
 def policy_column(column: str, part: str, value: Any) -> str:

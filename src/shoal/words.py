@@ -1,6 +1,6 @@
 """Wording of numbers, names and other facts for readers."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import floor, isfinite, isnan, log10
 from string import Formatter
 from typing import Any
@@ -128,13 +128,13 @@ def phrase(template: str, **facts: Any) -> str:
     return _Phrases().vformat(template, (), facts) if facts else template.replace("{{", "{").replace("}}", "}")
 
 
-def values(numbers: dict[str, Any]) -> str:
-    """Return named values as text.
+def values(numbers: Mapping[str, Any], limits: Mapping[str, Any] | None = None) -> str:
+    """Return named values as text; none is rounded across its limit.
 
-    >>> values({"k": 11, "t": 0.125})
-    'k = 11, t = 0.125'
+    >>> values({"k": 11, "t": 0.125}), values({"t": 0.20004}, {"t": 0.2})
+    ('k = 11, t = 0.125', 't = 0.20004')
     """
-    return ", ".join(f"{name} = {short(number)}" for name, number in numbers.items())
+    return ", ".join(f"{name} = {short(number, (limits or {}).get(name))}" for name, number in numbers.items())
 
 
 def first_sentence(thing: Any) -> str:

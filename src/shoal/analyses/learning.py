@@ -51,10 +51,14 @@ class Learned(Presentable):
         better = gain > 0 if self.measure == "accuracy" else gain < 0
         return (self.after.value - self.baseline) / gain if better else None
 
+    @property
+    def measure_title(self) -> str:
+        """The measure with its scale."""
+        return "accuracy" if self.measure == "accuracy" else "mean absolute error (baseline = 1)"
+
     def sheet(self) -> Sheet:
         """Return the performance before and after, and that of the baseline."""
-        name = "accuracy" if self.measure == "accuracy" else "mean absolute error (baseline = 1)"
-        pairs = [(name, self.before, self.after, self.baseline)]
+        pairs = [(self.measure_title, self.before, self.after, self.baseline)]
         pairs += [] if self.auc is None else [("area under the ROC curve", *self.auc, 0.5)]
         rows = [
             (

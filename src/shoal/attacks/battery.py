@@ -13,7 +13,7 @@ from shoal.errors import AttackError
 from shoal.progress import Progress
 from shoal.sheet import Presentable, Sheet
 from shoal.table.frames import of_rows
-from shoal.words import counted, share, short
+from shoal.words import counted, share
 
 DIRTY = {"typos": 0.05, "known": 0.9}  # shares of wrong and of known values of the dirty adversary
 
@@ -80,7 +80,7 @@ class Attacked(Presentable):
             (
                 result.title,
                 share(result.success.value),
-                f"{short(100 * result.success.low)}–{short(100 * result.success.high)}",
+                result.interval,
                 share(result.baseline),
                 "" if result.control is None else share(result.control.value),
                 f"{result.targets:,}",

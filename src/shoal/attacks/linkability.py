@@ -57,24 +57,30 @@ class Linkability(Attack):
         rng = scene.rng(self.name)
         people = scene.targets.drawn(self.targets, rng)
         strangers = scene.strangers(*columns, most=self.targets)
-        joined = _joined(scene, people, first, second)
+        rows = scene.rows(columns)
+        counts = _one_each(scene, rows)
+        joined = _joined(scene, people, (first, second), rows, counts)
         yield self.result(
             scene,
             "two adversaries who know different columns select the same record",
             joined,
-            1 / max(int(_one_each(scene, scene.rows((*first, *second))).sum()), 1),
-            None if strangers is None else _joined(scene, strangers, first, second),
+            1 / max(int(counts.sum()), 1),
+            None if strangers is None else _joined(scene, strangers, (first, second), rows, counts),
             persons=scene.over_original(people, joined),
             details={"first": list(first), "second": list(second)},
         )
 
 
-def _joined(scene: Scene, people: KnownPeople, first: Sequence[str], second: Sequence[str]) -> Floats:
+def _joined(
+    scene: Scene,
+    people: KnownPeople,
+    parties: Sequence[Sequence[str]],
+    rows: DistinctRows,
+    counts: NDArray[np.int64],
+) -> Floats:
     """Return the probability that both parties select the same record, for each individual."""
-    rows = scene.rows((*first, *second))
-    counts = _one_each(scene, rows)
     there, joined = np.flatnonzero(counts), np.zeros(len(people))
-    both = [Distances.of(scene, columns, rows).nearest(people, there) for columns in (first, second)]
+    both = [Distances.of(scene, columns, rows).nearest(people, there) for columns in parties]
     for here, elsewhere in zip(*both, strict=True):
         size = len(here.least)
         chance = [np.bincount(near.who, counts[near.row], size) for near in (here, elsewhere)]

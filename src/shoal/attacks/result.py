@@ -142,15 +142,29 @@ class Result:
         >>> Result("a", "b", Adversary.CLASSICAL, Criterion.INFERENCE, Estimate(0.62, 0.59, 0.65), 0.6, 10, 0).gained
         '2 percentage points (−1 to 5)'
         """
-        value, _, interval = self.gained_points.partition(" ")
-        return f"{value} percentage points {interval}"
+        value, low, high = self._points
+        return f"{value} percentage points ({low} to {high})"
 
     @property
     def gained_points(self) -> str:
         """The gain over the baseline in percentage points with its 95% confidence interval, without the unit."""
-        points = [100 * (share - self.baseline) for share in (self.success.value, self.success.low, self.success.high)]
-        value, low, high = (short(round(point, 3)).replace("-", "−") for point in points)
+        value, low, high = self._points
         return f"{value} ({low} to {high})"
+
+    @property
+    def _points(self) -> tuple[str, ...]:
+        """The gain over the baseline and its interval, in percentage points."""
+        points = [100 * (share - self.baseline) for share in (self.success.value, self.success.low, self.success.high)]
+        return tuple(short(round(point, 3)).replace("-", "−") for point in points)
+
+    @property
+    def interval(self) -> str:
+        """The 95% confidence interval of the success, in per cent.
+
+        >>> Result("a", "b", Adversary.CLASSICAL, Criterion.INFERENCE, Estimate(0.62, 0.59, 0.65), 0.6, 10, 0).interval
+        '59–65'
+        """
+        return f"{short(100 * self.success.low)}–{short(100 * self.success.high)}"
 
     @property
     def is_sure(self) -> bool:

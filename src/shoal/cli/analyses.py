@@ -144,8 +144,7 @@ def _show_learned(learned: "Learned", out: "Console") -> None:
         f"\n[bold]Prediction of {plain(learned.target)}[/bold]  "
         f"[dim]{learned.model}, tested on individuals outside the training data[/dim]"
     )
-    measure = "accuracy" if learned.measure == "accuracy" else "mean absolute error (baseline = 1)"
-    sheet = grid("", measure, "95% CI")
+    sheet = grid("", learned.measure_title, "95% CI")
     rows = (("trained on the original", learned.before), ("trained on the release", learned.after))
     for name, estimate in (*rows, ("difference", learned.difference)):
         sheet.add_row(f"  {name}", short(estimate.value), _interval(estimate))

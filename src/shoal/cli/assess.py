@@ -1,6 +1,5 @@
 """``shoal assess``: the re-identification risk of a table, on one screen."""
 
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -247,16 +246,9 @@ def _show_requirements(assessment: "Assessment", out: "Console", who: str) -> No
 def _show_requirement(judged: "Judged", out: "Console", who: str) -> None:
     verdict = judged.verdict
     mark = "[green]met    [/green]" if verdict.satisfied else "[red]not met[/red]"
-    about = f" of {verdict.column}" if verdict.column else ""
-    value = ", ".join(f"{name} = {_written(number)}" for name, number in verdict.value.items()) or "not measured"
-    out.print(f"  {mark} {verdict.model}{about}: {value} [dim](required: {verdict.asked})[/dim]", soft_wrap=True)
+    out.print(f"  {mark} {verdict.title}: {verdict.attained} [dim](required: {verdict.asked})[/dim]", soft_wrap=True)
     source = "" if judged.source == "policy" else f" (source: {judged.source})"
     out.print(f"          [dim]{judged.says}{source}[/dim]", soft_wrap=True)
     if not verdict.satisfied and judged.measured:
         fails = f"{counted(verdict.persons, who)} in {counted(verdict.classes, 'class')}"
         out.print(f"          [dim]Violated for {fails}.[/dim]", soft_wrap=True)
-
-
-def _written(number: Any) -> str:
-    number = float(number) if isinstance(number, Fraction) else number
-    return short(number) if isinstance(number, float) else str(number)

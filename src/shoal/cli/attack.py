@@ -10,7 +10,7 @@ from shoal.cli import source as given
 from shoal.cli.assess import Quasi, Sensitive, Subject
 from shoal.cli.output import Notes, console, document, grid, plain, progress_bar
 from shoal.cli.pictures import draw
-from shoal.words import share, short
+from shoal.words import share
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -151,7 +151,7 @@ def show(attacked: "Attacked", out: "Console") -> None:
         table.add_row(
             plain(result.title),
             *((f"{result.targets:,}",) if wide else ()),
-            f"{share(success.value)} ({short(100 * success.low)}–{short(100 * success.high)})",
+            f"{share(success.value)} ({result.interval})",
             share(result.baseline),
             *((control,) if controlled else ()),
             result.gained_points,

@@ -88,8 +88,8 @@ class Verdict:
 
     @property
     def attained(self) -> str:
-        """The attained value, in words."""
-        return values(dict(self.value)) or "not measured"
+        """The attained value in words, never rounded across its threshold."""
+        return values(self.value, self.parameters) or "not measured"
 
     @property
     def says(self) -> str:

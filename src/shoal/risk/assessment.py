@@ -17,10 +17,11 @@ from shoal.kernels.threads import pool
 from shoal.models.evidence import Evidence, Gatherer, View
 from shoal.models.model import Model, Need, Verdict
 from shoal.plain import in_numbers
-from shoal.population import Matched, Population
+from shoal.population import Population
 from shoal.progress import Hook, Progress
 from shoal.risk.adversary import Risk, journalist, marketer, prosecutor
 from shoal.risk.attribute import AttributeRisk, attribute_risk
+from shoal.risk.caveats import caveats
 from shoal.risk.context import ContextRisk, context_risk
 from shoal.risk.distinction import distinction, separation
 from shoal.risk.events import EventRisk, event_risks
@@ -30,7 +31,6 @@ from shoal.risk.special_uniques import SpecialUniques, special_uniques
 from shoal.risk.survey import SurveyRisk, survey_risk
 from shoal.risk.uniqueness import PopulationUniqueness, population_uniqueness
 from shoal.sheet import Presentable, Sheet
-from shoal.table.column import SUPPRESSED, Column
 from shoal.table.missing import Missing
 from shoal.table.role import Role
 from shoal.table.table import Table
@@ -300,7 +300,7 @@ class Assessor:
             special_uniques=(
                 special_uniques(table, most=self.uniques, missing=self.missing) if self.uniques and not wild else None
             ),
-            notes=tuple(self._notes(classes, matched)),
+            notes=(*caveats(self.table, self.missing, classes, matched), *self._policy_notes()),
         )
 
     def _events(self) -> tuple[EventRisk, ...]:
@@ -360,33 +360,11 @@ class Assessor:
         coarser = classes.rolled({name: Coarsening.to_level(ladder, 1)}) if ladder and ladder.height > 1 else None
         return Contribution(name, Crowd.of(without), Crowd.of(coarser) if coarser else None)
 
-    def _notes(self, classes: Classes, matched: Matched | None) -> Iterable[str]:
-        text = [name for name in self.table.quasi if _has_stars(self.table[name])]
-        if text:
-            yield (
-                f"Cells * were read as text in {listed(text)}. To count them as suppressed, declare * as the text of "
-                "suppressed cells (import option suppressed)."
-            )
-        if matched is not None and (short := matched.counts < classes.sizes).any():
-            lacking = classes.members.within(short)
-            yield f"Individuals without a match in the register: {lacking:,}. They were added to the population."
-        if self.table.subject is None:
-            yield "No column has the role subject: every record is counted as an individual."
-        if any(self.table[name].missing for name in self.table.quasi):
-            yield self.missing.says
-        if classes.suppressed:
-            yield f"Suppressed records form no class. Individuals with suppressed records: {classes.suppressed:,}."
-        if classes.overlap:
-            yield "An individual with several records can be in several classes."
+    def _policy_notes(self) -> Iterable[str]:
         if self.unlisted:
             yield f"Columns without a role, not assessed: {len(self.unlisted)}."
         if self.limits:
             yield f"Limits for attacks are measured on a release: {listed(self.limits)}."
-
-
-def _has_stars(column: Column) -> bool:
-    """Return whether cells such as ``*`` of a column were read as text."""
-    return not column.suppressed and SUPPRESSED in column.labels().to_pylist()
 
 
 def _without(values: dict[str, Any], *names: str) -> dict[str, Any]:

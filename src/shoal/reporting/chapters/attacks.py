@@ -14,7 +14,6 @@ from shoal.reporting.document import Beside, Block, Facts, Figure, Listing, Sect
 from shoal.reporting.findings import Findings, PublicFindings
 from shoal.sheet import Sheet
 from shoal.words import share as share_of
-from shoal.words import short
 
 MOST = 8  # maximum number of curves drawn
 
@@ -57,7 +56,7 @@ def _results(attacked: Attacked) -> Sheet:
             (
                 *_about(result),
                 share_of(result.success.value),
-                f"{short(100 * result.success.low)}–{short(100 * result.success.high)}",
+                result.interval,
                 share_of(result.baseline),
                 *((control,) if controlled else ()),
                 result.gained_points,
