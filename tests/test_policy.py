@@ -242,7 +242,7 @@ def test_schema_describes_the_whole_file():
 
 @pytest.mark.parametrize("option", ["strict = false", 'cuts = "anywhere"'])
 def test_what_only_mondrian_does_is_refused_elsewhere(option):
-    with pytest.raises(PolicyError, match=r'is for recoding = "mondrian"'):
+    with pytest.raises(PolicyError, match=r'can only be combined with recoding = "mondrian"'):
         shoal.Policy.parse(f"version = 1\n[search]\n{option}")
     shoal.Policy.parse(f'version = 1\n[search]\nrecoding = "mondrian"\n{option}')
 

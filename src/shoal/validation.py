@@ -56,7 +56,7 @@ def validated(model: type[M], given: Mapping[str, Any], *, where: str, error: ty
     texts = tuple(text for text, _ in problems)
     lines = "".join(f"\n  {text}" for text in texts)
     remedy = [FixedText(hint) for hint in dict.fromkeys(str(hint) for _, hint in problems if hint)]
-    raise error("invalid", "{where} is not valid:{lines}", remedy=remedy, where=where, lines=lines, problems=texts)
+    raise error("invalid", "{where} cannot be used:{lines}", remedy=remedy, where=where, lines=lines, problems=texts)
 
 
 def _problem(model: type[BaseModel], error: Any) -> tuple[str, FixedText | None]:

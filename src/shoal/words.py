@@ -10,12 +10,14 @@ _MOST_DIGITS = 17  # maximum number of significant digits
 _EVEN, _MANY = 0.5, 100  # risk from which per cent are shown; n from which tenths are omitted in 1 in n
 
 
-def odds(risk: float) -> str:
-    """Return a small risk as 1 in n, and a large one in per cent.
+def odds(risk: float | None) -> str:
+    """Return a small risk as 1 in n, a large one in per cent, and a risk that does not apply as a dash.
 
-    >>> odds(1 / 11), odds(0.0004), odds(0.75), odds(0.0)
-    ('1 in 11', '1 in 2,500', '75%', '0%')
+    >>> odds(1 / 11), odds(0.0004), odds(0.75), odds(0.0), odds(None)
+    ('1 in 11', '1 in 2,500', '75%', '0%', '–')
     """
+    if risk is None:
+        return "–"
     if not 0 < risk < _EVEN:
         return share(risk)
     many = 1 / risk

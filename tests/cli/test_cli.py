@@ -294,6 +294,18 @@ def test_dimension_and_one_column_more(demo):
     assert all(one["k"] <= found[0]["k"] for one in found)
 
 
+def test_an_attack_that_cannot_be_run_is_an_error(demo):
+    asked = ("attack", "here/patients.csv", "here/release.csv", "-p", "here/policy.toml", "--only", "membership")
+    done = run(*asked, cwd=demo[0])
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "None of the attacks could be run: membership (it requires a control group" in done.stderr
+
+
+def test_a_file_is_not_similar_because_of_its_suffix(demo):
+    assert "Did you mean" not in run("assess", "here/nope.csv", cwd=demo[0]).stderr
+    assert "Did you mean 'patients.csv'?" in run("assess", "here/patient.csv", cwd=demo[0]).stderr
+
+
 def test_attack_tells_what_an_adversary_achieves(demo):
     folder, _ = demo
     asked = ("attack", "here/patients.csv", "here/release.csv", "-p", "here/policy.toml")

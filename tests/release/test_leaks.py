@@ -157,8 +157,8 @@ def test_what_few_real_persons_have_is_not_shown_with_counterfeits(show):
 @pytest.mark.parametrize(
     ("search", "match"),
     [
-        ('{ recoding = "subsets", levels = { age = [1, 1] } }', "uses none"),
-        ('{ recoding = "suppression", levels = { age = [1, 1] } }', "uses none"),
+        ('{ recoding = "subsets", levels = { age = [1, 1] } }', "has no levels"),
+        ('{ recoding = "suppression", levels = { age = [1, 1] } }', "has no levels"),
     ],
 )
 def test_levels_that_would_not_be_kept_are_refused(search, match):

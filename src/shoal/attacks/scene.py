@@ -83,6 +83,12 @@ class Scene:
         [2, 2, 1]
         """
         roles = {name: role for role in (Role.DIRECT, Role.SUBJECT) for name in original.with_role(role)}
+        if second is not None and original.quasi and not any(name in second for name in original.quasi):
+            raise AttackError(
+                "other-release",
+                "The other release has none of the quasi-identifiers of the original.",
+                remedy="Check the file: both releases must be of the same individuals.",
+            )
         shown = [table for table in (release, second) if table is not None]
         names = [name for name in original.names if name not in roles and any(name in table for table in shown)]
         hidden = tuple(name for name in original.quasi if name not in release)

@@ -38,7 +38,7 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
         float | None, typer.Option(help="Without a policy: maximum share of suppressed individuals.")
     ] = None,
     output: Annotated[
-        Any,
+        given.Place,
         typer.Option(
             "--output", "-o", parser=given.place, metavar="OUT", help="Output file, folder or database table."
         ),

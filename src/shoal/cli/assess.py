@@ -144,9 +144,9 @@ def _show_identity(assessment: "Assessment", out: "Console", who: str) -> None:
     for risk in (assessment.prosecutor, assessment.journalist, assessment.marketer):
         row = (
             f"  {risk.adversary}",
-            odds(risk.maximum),
+            odds(risk.highest),
             odds(risk.average),
-            f"{risk.above:,}",
+            "–" if risk.highest is None else f"{risk.above:,}",
             f"[dim]{risk.basis}[/dim]",
         )
         sheet.add_row(*row)

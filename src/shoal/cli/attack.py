@@ -10,6 +10,7 @@ from shoal.cli import source as given
 from shoal.cli.assess import Quasi, Sensitive, Subject
 from shoal.cli.output import Notes, console, document, grid, plain, progress_bar
 from shoal.cli.pictures import draw
+from shoal.errors import AttackError
 from shoal.words import share
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _WIDE = 110  # columns of a terminal that shows the number of targets
 def attack(  # noqa: PLR0913, PLR0917 - options of a command
     original: given.Original,
     release: Annotated[
-        Any,
+        given.Place,
         typer.Argument(parser=given.place, metavar="RELEASE", help="The release, made by shoal or by another tool."),
     ],
     options: dict[str, Any],
@@ -37,7 +38,7 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
     sensitive: Sensitive = None,
     subject: Subject = None,
     external: Annotated[
-        Any,
+        given.Place,
         typer.Option(
             "--register",
             "--external",
@@ -47,13 +48,13 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
         ),
     ] = None,
     outsiders: Annotated[
-        Any,
+        given.Place,
         typer.Option(
             parser=given.place, metavar="DATA", help="Individuals outside the data, with the same columns (control)."
         ),
     ] = None,
     second: Annotated[
-        Any, typer.Option(parser=given.place, metavar="DATA", help="Another release of the same individuals.")
+        given.Place, typer.Option(parser=given.place, metavar="DATA", help="Another release of the same individuals.")
     ] = None,
     key: Annotated[
         str | None, typer.Option(help="Columns that identify a record in both tables, comma-separated.")
@@ -94,6 +95,9 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
             seed=seed,
             progress=hook,
         )
+    if only is not None and not attacked.results:
+        reasons = _not_run(attacked)
+        raise AttackError("no-attack", "None of the attacks could be run: {reasons}.", reasons=reasons)
     if pictures is not None:
         drawn = {"attacks": shoal.charts.attacks(attacked), "wp216": shoal.charts.wp216(attacked), **_curves(attacked)}
         draw(pictures, drawn, force=force)
@@ -108,9 +112,14 @@ def _notes(attacked: "Attacked") -> Iterator[str]:
     """Yield the notes on attacks, the most important first."""
     yield from attacked.notes
     if attacked.left_out:
-        omitted = "; ".join(f"{name} ({why.rstrip('.')})" for name, why in attacked.left_out.items())
-        yield f"Attacks not run: {omitted}."
+        yield f"Attacks not run: {_not_run(attacked)}."
     yield from (f"{result.title}: {note}" for result in attacked.results for note in result.notes)
+
+
+def _not_run(attacked: "Attacked") -> str:
+    """Return the attacks that were not run, each with the reason."""
+    reasons = ((name, why[:1].lower() + why[1:].rstrip(".")) for name, why in attacked.left_out.items())
+    return "; ".join(f"{name} ({why})" for name, why in reasons)
 
 
 def _curves(attacked: "Attacked") -> dict[str, Any]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from shoal.recoding.placing import Remark
 
 Releases = Annotated[
-    list[Any],
+    list[given.Place],
     typer.Argument(parser=given.place, metavar="RELEASE", help="One or more releases of the original."),
 ]
 Policy = Annotated[Path | None, typer.Option("--policy", "-p", help="Policy file with roles and hierarchies.")]
@@ -170,17 +170,23 @@ def _cell(measured: "Measured | None") -> str:
 
 
 def _show_privacy(comparisons: "dict[Path, Comparison]", names: list[str], out: "Console") -> None:
+    from shoal.models.model import MODELS
+
     first = next(iter(comparisons.values()))
     if not first.before:
         return
     out.print(
         "\n[bold]Privacy models[/bold]  [dim]attained values; with several sensitive columns, the worst of them[/dim]"
     )
-    sheet = grid("", "before", *(names if len(comparisons) > 1 else ["after"]), "better")
+    sheet = grid("  model", "before", *(names if len(comparisons) > 1 else ["after"]), "better")
+    sheet.columns[0].no_wrap = True
     for name, value in first.before.items():
         after = (_attained(name, comparison.after.get(name)) for comparison in comparisons.values())
         sheet.add_row(f"  {name}", _attained(name, value), *after, f"[dim]{_direction(name)}[/dim]")
     out.print(sheet)
+    for notation in dict.fromkeys(MODELS[name].notation for name in first.before):
+        if notation:
+            out.print(f"  [dim]{notation}.[/dim]")
 
 
 def _direction(model: str) -> str:

@@ -32,7 +32,7 @@ def dimension(  # noqa: PLR0913, PLR0917 - options of a command
         list[str] | None, typer.Option(help="Level of a column, as NAME=2 (default: the highest informative level).")
     ] = None,
     table: Annotated[
-        list[Any] | None,
+        list[given.Place] | None,
         typer.Option(
             parser=given.place,
             metavar="DATA",

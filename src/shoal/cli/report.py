@@ -29,7 +29,7 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Output file: .html, .md or .json.")],
     release: Annotated[
-        Any,
+        given.Place,
         typer.Argument(
             parser=given.place,
             metavar="RELEASE",
@@ -41,10 +41,10 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
         typer.Option("--external", help="Make the external version for publication."),
     ] = False,
     register: Annotated[
-        Any, typer.Option(parser=given.place, metavar="DATA", help="Identified register for the attacks.")
+        given.Place, typer.Option(parser=given.place, metavar="DATA", help="Identified register for the attacks.")
     ] = None,
     outsiders: Annotated[
-        Any,
+        given.Place,
         typer.Option(
             parser=given.place, metavar="DATA", help="Individuals outside the data, for the attacks (control)."
         ),
@@ -62,7 +62,7 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
         typer.Option(min=1, help="Minimum number of individuals behind a published figure (default: k of the policy)."),
     ] = None,
     keep: Annotated[
-        Any, typer.Option(parser=given.place, metavar="OUT", help="Also write the release to this file.")
+        given.Place, typer.Option(parser=given.place, metavar="OUT", help="Also write the release to this file.")
     ] = None,
     title: Annotated[str, typer.Option(help="Title of the report.")] = "Anonymisation report",
     force: given.Force = False,
@@ -114,7 +114,7 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
         if keep is not None:  # first, because it may fail: a report without its release would be incomplete
             result.save(keep, force=force, beside=None if isinstance(keep, Path) else output.parent)
         path = report.save(output, force=force)
-    _tell(report, path, json=json)
+    _tell(report, path, keep, json=json)
     raise typer.Exit(0 if report.findings.met or not report.findings.requirements else 1)
 
 
@@ -138,14 +138,14 @@ def _check_output(output: Path, keep: Any, release: Any, *, force: bool) -> None
             raise WriteError("file-exists", "'{path}' already exists.", remedy=Option("force", True), path=target)
 
 
-def _tell(report: "Report", path: Path, *, json: bool) -> None:
+def _tell(report: "Report", path: Path, kept: Any, *, json: bool) -> None:
     from shoal.reporting.chapters.summary import verdict
 
     if json:
         document("report", {"file": str(path), **report.to_dict()})
     else:
         remark(verdict(report.findings).text)
-        remark(f"Written: {path}")
+        remark(f"Written: {path}" if kept is None else f"Written: {kept}, {path}")
 
 
 def _wanted(table: "Table", predict: str | None, survival: str | None) -> dict[str, list[str]]:

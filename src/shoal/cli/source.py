@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from shoal.table.databases.database import Address
     from shoal.table.table import Table
 
+    Place = Any
+else:
+    Place = Path  # the type that the help shows
+
 
 def place(text: str) -> "Path | Address":
     """Return a source or an output: the path of files, or the address of a database table."""
@@ -24,14 +28,14 @@ def place(text: str) -> "Path | Address":
 
 
 Source = Annotated[
-    Any,
+    Place,
     typer.Argument(
         parser=place, metavar="DATA", help="File, folder, pattern of files, or database address: postgresql://…?table=…"
     ),
 ]
 
 
-Original = Annotated[Any, typer.Argument(parser=place, metavar="DATA", help="Original data.")]
+Original = Annotated[Place, typer.Argument(parser=place, metavar="DATA", help="Original data.")]
 
 # Reading options, shared by all commands that read a file.
 _READING: dict[str, Any] = {

@@ -111,6 +111,7 @@ class Model(Checked):
     reads_wildcards: ClassVar[bool] = False
     strict: ClassVar[bool] = False  # whether the threshold itself already fails
     always: ClassVar[tuple[str, ...]] = ()  # parameters without which a threshold has no meaning
+    notation: ClassVar[str] = ""  # the letters of the name in words, for models that are named after them
     counts_up: ClassVar[bool] = False  # whether it requires a minimum count, which more persons never violate
     averages: ClassVar[bool] = False  # whether a merged class is never worse than its worst part, as with shares
 
@@ -206,6 +207,8 @@ def _written(value: Any) -> str:
         return ", ".join(f"{key}: {_written(part)}" for key, part in value.items())
     if isinstance(value, list | tuple):
         return " and ".join(map(str, value))
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
     return f"{value:.10g}" if isinstance(value, float) else str(value)
 
 

@@ -166,16 +166,17 @@ class Search(Checked):
         if name in self.recoding.model_fields_set:
             raise ValueError(f"{name} is given twice: under recoding, and beside it")
         if type(self.recoding) not in having and any(value != each.model_fields[name].default for each in having):
-            raise ValueError(f"{name} = {toml.value(value)} is for {recodings(having)}")
+            raise ValueError(f"{name} = {toml.value(value)} can only be combined with {recodings(having)}")
 
     def _check_allowed(self) -> None:
         """Refuse options that cannot be combined with the technique."""
         allows, gives, kind = self.recoding.allows, self.recoding.gives, self.recoding.kind
         if self.refine and Allows.REFINE not in allows:
-            raise ValueError(f"refine is for {recodings(allowing(Allows.REFINE))}")
+            raise ValueError(f"refine can only be combined with {recodings(allowing(Allows.REFINE))}")
         if self.levels and Allows.LEVELS not in allows:
-            raise ValueError(f'levels are given, but recoding = "{kind}" uses none')
+            raise ValueError(f'levels cannot be combined with recoding = "{kind}", which has no levels')
         if self.outliers != usual_way() and Allows.OUTLIERS not in allows:
-            raise ValueError(f'with recoding = "{kind}", outliers are suppressed: outliers = "{usual_way()}"')
+            raise ValueError(f'recoding = "{kind}" can only be combined with outliers = "{usual_way()}"')
         if self.way.needs_scheme and (self.refine or Gives.SCHEME not in gives):
-            raise ValueError(f'outliers = "{self.outliers}" is for {recodings(giving(Gives.SCHEME))} without refine')
+            allowed = recodings(giving(Gives.SCHEME))
+            raise ValueError(f'outliers = "{self.outliers}" can only be combined with {allowed}, without refine')

@@ -31,12 +31,18 @@ class Risk:
     basis: str
     meaning: str
 
+    @property
+    def highest(self) -> float | None:
+        """The risk of the individual at the highest risk; None for an adversary who links all individuals at once."""
+        return None if self.adversary in _LINKS_ALL else self.maximum
+
 
 _MEANING = {
     "prosecutor": "knows that an individual is in the table, and the quasi-identifiers of that individual",
     "journalist": "wants to re-identify any individual, and does not know who is in the table",
     "marketer": "links as many individuals as possible, and accepts errors",
 }
+_LINKS_ALL = frozenset({"marketer"})
 
 
 def prosecutor(classes: Classes, threshold: Fraction = THRESHOLD) -> Risk:

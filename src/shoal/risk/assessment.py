@@ -195,7 +195,7 @@ class Assessment(Presentable):
         risks = [
             (
                 f"re-identification risk ({risk.adversary})",
-                f"highest {odds(risk.maximum)}, average {odds(risk.average)}",
+                f"highest {odds(risk.highest)}, average {odds(risk.average)}",
                 "",
             )
             for risk in (self.prosecutor, self.journalist, self.marketer)

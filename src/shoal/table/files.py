@@ -62,4 +62,6 @@ def _similar(path: Path) -> FixedText | None:
         return None
     if not path.parent.is_dir():
         return FixedText(f"There is no folder '{path.parent}' either.")
-    return did_you_mean(path.name, (file.name for file in path.parent.iterdir()))
+    # The suffix alone would make every file of the same format similar.
+    files = (file for file in path.parent.iterdir() if did_you_mean(path.stem, [file.stem]))
+    return did_you_mean(path.name, (file.name for file in files))

@@ -19,7 +19,7 @@ from shoal.remedy import Option, either
 from shoal.table.table import Table
 from shoal.verbs.inputs import AnyPolicy, Inputs, names_of, policy_of, table_of
 
-_HINT = "Name a key (--key), or match records by position (--in-order, in_order=True)."
+_HINT = "Name columns that identify a record in both tables (key), or match records by position (in order)."
 
 
 def attack(  # noqa: PLR0913 - keyword-only options

@@ -57,7 +57,7 @@ def _identity(findings: Findings) -> Section:
     rows = []
     for name in ("prosecutor", "journalist", "marketer"):
         was, two = getattr(before, name), getattr(after, name)
-        rows.append((name, *(odds(value) for value in (was.maximum, two.maximum, was.average, two.average)), two.basis))
+        rows.append((name, *(odds(value) for value in (was.highest, two.highest, was.average, two.average)), two.basis))
     headings = (
         "adversary",
         "highest, original",
@@ -129,7 +129,9 @@ def _contributions(findings: Findings) -> Sheet | None:
 def highest(risk: Risk, findings: PublicFindings) -> str:
     """Format the highest risk; a risk above the threshold is shown only as above it."""
     limit = float(findings.threshold)
-    return f"above {odds(limit)}" if risk.maximum > limit else odds(risk.maximum)
+    if risk.highest is not None and risk.highest > limit:
+        return f"above {odds(limit)}"
+    return odds(risk.highest)
 
 
 def _attributes(findings: PublicFindings, audience: Audience) -> Iterator[Section | Text]:

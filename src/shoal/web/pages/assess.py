@@ -87,10 +87,10 @@ def _found(assessment: Assessment, who: str) -> Sheet:
         (
             risk.adversary,
             risk.meaning,
-            odds(risk.maximum),
+            odds(risk.highest),
             odds(risk.average),
             short(risk.expected),
-            f"{risk.above:,}",
+            "–" if risk.highest is None else f"{risk.above:,}",
         )
         for risk in (assessment.prosecutor, assessment.journalist, assessment.marketer)
     ]
