@@ -76,6 +76,7 @@ SCIENTIFIC = re.compile(r"\d[eE][+-]\d")
 def shown() -> tuple[tuple[str, str], ...]:
     """Return every text of the product, its documentation and its docstrings, with its place."""
     pages = [path for suffix in ("html", "txt", "toml") for path in sorted(SOURCE.rglob(f"*.{suffix}"))]
+    pages = [path for path in pages if path.parent.name != "words"]  # vocabularies, which nobody reads as texts
     guides = [
         *sorted(ROOT.glob("docs/*.md")),
         *(ROOT / f"{name}.md" for name in ("README", "CHANGELOG", "CONTRIBUTING")),

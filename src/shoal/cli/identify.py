@@ -94,15 +94,19 @@ def _write(text: str, path: Path, never: tuple[Path, ...], *, force: bool) -> No
 
 def show(identification: "Identification", out: "Console") -> None:
     """Print the proposed roles, and the evidence on combinations of columns."""
-    from shoal.identification.identification import CONTRIBUTION
+    from shoal.identification.identification import CONTRIBUTION, HEADINGS
 
-    table = grid("column", "role", "reasons and remarks", "contribution (pp)")
-    table.columns[1].justify = table.columns[2].justify = "left"
-    table.columns[2].no_wrap = False
+    table = grid(*HEADINGS)
+    for column in table.columns[1:4]:
+        column.justify = "left"
+    table.columns[3].no_wrap = False
     table.columns[0].no_wrap, table.columns[0].overflow, table.columns[0].max_width = False, "fold", 40
-    for name, column in identification.columns.items():
-        table.add_row(plain(name), str(column.role), plain(" ".join(column.reasons)), column.points)
+    for name, finding in identification.columns.items():
+        reasons = plain(" ".join(finding.reasons))
+        table.add_row(plain(name), str(finding.role), str(finding.confidence), reasons, finding.points)
     out.print(table)
+    if identification.question is not None:
+        out.print(f"\n[bold]{plain(identification.question)}[/bold]")
     parts = identification.contribution
     if parts is not None:
         out.print(f"[dim]{CONTRIBUTION}[/dim]")

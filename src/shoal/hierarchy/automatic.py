@@ -28,6 +28,7 @@ _POSTCODE = re.compile(r"zip|postal|post_?code|plz|postleitzahl|code_?postal|cod
 _YEAR = re.compile(r"year|jahr|année|annee|jaar|año|ano", re.IGNORECASE)
 _ATC = re.compile(r"[A-Z]\d\d[A-Z]{2}\d\d")
 _CODE = re.compile(r"(?=.*\d)[A-Za-z0-9.\-/]{3,}")
+_FIRST_YEAR, _LAST_YEAR = 1800, 2200
 _WRITTEN_DATES = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y/%m/%d", "%Y%m%d")
 
 
@@ -65,8 +66,8 @@ class Automatic(Spec):
         return propose(column).build(column, counts, folder)
 
 
-def propose(column: Column) -> Spec:
-    """Return the kind of hierarchy that suits a column, with its parameters.
+def propose(column: Column, *, nominal: bool = False) -> Spec:
+    """Return the kind of hierarchy that suits a column, with its parameters. ``nominal``: numbers have no order.
 
     >>> import pyarrow as pa
     >>> column = Column("plz", Kind.TEXT, pa.array(["01067", "10115"]))
@@ -78,7 +79,7 @@ def propose(column: Column) -> Spec:
     if len(column.values) == 0 or column.kind is Kind.BOOLEAN:
         return Suppression()
     if column.kind.numeric:
-        return _for_numbers(column)
+        return _for_categories(len(column.values)) if nominal else _for_numbers(column)
     if column.kind is Kind.CATEGORY:
         return _for_grades(as_text(column.values).to_pylist())
     if column.kind is Kind.TIME:
@@ -120,7 +121,7 @@ def _widths(span: float) -> list[float]:
 
 def _for_text(column: Column) -> Spec:
     values = as_text(column.values).to_pylist()
-    if all(read_day(value, None) for value in values):
+    if all(read_day(value, None) for value in values) and not all(map(_is_other_number, values)):
         return Date()
     fitting = [pattern for pattern in _WRITTEN_DATES if all(read_day(value, pattern) for value in values)]
     if len(fitting) == 1:  # not if the order of day and month is ambiguous
@@ -133,6 +134,11 @@ def _for_text(column: Column) -> Spec:
     if length and length > 2 and (_POSTCODE.search(column.name) or all(map(_CODE.fullmatch, values))):
         return Prefix(keep=_shortening(length), length=length)
     return _for_categories(len(values))
+
+
+def _is_other_number(text: str) -> bool:
+    """Return whether a text of digits is too small or too large for a year in health data."""
+    return text.isdigit() and not _FIRST_YEAR <= int(text) <= _LAST_YEAR
 
 
 def _shortening(length: int) -> list[int]:

@@ -16,9 +16,11 @@ from shoal.identification.finding import Finding
 from shoal.identification.g_distinct import ALPHA, BETA, MOST_MISSING, GDistinct, g_distinct, risk_rate
 from shoal.identification.hipaa import Item, checklist
 from shoal.identification.links import Link, Way, links
-from shoal.identification.proposal import Proposal, Seen, proposal, rated
+from shoal.identification.proposal import Confidence, Proposal, proposal, rated
+from shoal.identification.seen import Seen
 from shoal.identification.separation import separating
-from shoal.identification.starter import starter
+from shoal.identification.starter import question, starter
+from shoal.identification.subject import subject_of
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress
 from shoal.remedy import Option
@@ -35,6 +37,7 @@ CONTRIBUTION = (
     "Contribution (pp): average increase of the share of unique individuals, in percentage points, if the column is "
     "known in addition to others."
 )
+HEADINGS = ("column", "role", "confidence", "reasons and remarks", "contribution (pp)")
 _MANY = 0.9  # share of the individuals that a key must make unique
 KEYS = 10  # maximum number of smallest keys that are reported
 
@@ -69,6 +72,16 @@ class Identification(Presentable):
         """The subject column, which identifies the individual of a record, if there is one."""
         return next(iter(self.of_role(Role.SUBJECT)), None)
 
+    @property
+    def unrecognised(self) -> tuple[str, ...]:
+        """The columns whose proposed role is only what columns with such values usually have."""
+        return tuple(name for name, finding in self.columns.items() if finding.confidence is Confidence.LOW)
+
+    @property
+    def question(self) -> str | None:
+        """The question that the owner has to answer about the unrecognised columns; None if there are none."""
+        return question(self.unrecognised)
+
     def starter(self, name: str = "the table", options: Mapping[str, Any] | None = None) -> str:
         """Return a commented starter policy. ``name``: the source of the table; ``options``: its reading options."""
         return starter(self.table, self.columns, name, options)
@@ -96,18 +109,28 @@ class Identification(Presentable):
     def to_frame(self, kind: str | None = None) -> Any:
         """Return one row for each column: its role and the evidence."""
         rows = [{"column": name, **finding.to_dict()} for name, finding in self.columns.items()]
-        return of_rows([{**row, "role": str(row["role"]), "reasons": " ".join(row["reasons"])} for row in rows], kind)
+        return of_rows(
+            [
+                {
+                    **row,
+                    "role": str(row["role"]),
+                    "confidence": str(row["confidence"]),
+                    "reasons": " ".join(row["reasons"]),
+                }
+                for row in rows
+            ],
+            kind,
+        )
 
     def sheet(self) -> Sheet:
         """Return the proposed role of each column, with reasons."""
         rows = tuple(
-            (column.name, column.role.value, " ".join(column.reasons), column.points)
+            (column.name, column.role.value, column.confidence.value, " ".join(column.reasons), column.points)
             for column in self.columns.values()
         )
         title = f"{counted(len(rows), 'column')}, {counted(self.table.records, 'record')}"
-        return Sheet(
-            title, ("column", "role", "reasons and remarks", "contribution (pp)"), rows, (CONTRIBUTION,), words=3
-        )
+        notes = (CONTRIBUTION, self.question) if self.question else (CONTRIBUTION,)
+        return Sheet(title, HEADINGS, rows, notes, words=4)
 
 
 def identified(  # noqa: PLR0913 - keyword-only options
@@ -182,23 +205,12 @@ def _check(method: str, alpha: float, beta: float, compat: str | None, seed: int
 
 
 def _whose(table: Table, subject: str | None, direct: set[str], *, look: bool) -> str | None:
-    """Return the subject column: the given one, that of the table, or one whose name suggests it."""
+    """Return the subject column: the given one, that of the table, or one that is recognised."""
     if subject is not None:
         return table[subject].name
     if table.subject is not None:
         return table.subject
-    return (
-        next((name for name in table.names if name not in direct and _names_persons(table, name)), None)
-        if look
-        else None
-    )
-
-
-def _names_persons(table: Table, name: str) -> bool:
-    """Return whether the name of a column suggests the subject, and the values do not contradict it."""
-    seen = Seen(table, name)
-    says = any(named.concept.role is Role.SUBJECT for named in seen.names)
-    return says and seen.shape.values > 2 and (seen.column.kind.numeric or not seen.only_flags)
+    return subject_of(table, direct) if look else None
 
 
 def _persons(table: Table, whose: str | None) -> Table:
@@ -271,6 +283,7 @@ def _finding(
         None if parts is None else parts.errors.get(seen.name),
         _teller(seen.name, together),
         hipaa=_letter(seen, proposal.concept),
+        confidence=proposal.confidence,
     )
 
 

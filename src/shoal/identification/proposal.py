@@ -1,133 +1,54 @@
 """Proposal of a role for a column, with reasons. Rules are applied in order; the first that applies decides.
 
 Rules about the values come first, because they are certain. Rules about the name follow; they apply unless the values
-contradict them, and the most protective of several meanings is chosen. A column that no rule recognises is a
-quasi-identifier until the data owner decides otherwise.
+contradict them, and the most protective of several meanings is chosen. A column that no rule recognises has the role
+that columns with such values usually have, with low confidence: the data owner has to decide.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from enum import StrEnum
 
 import numpy as np
-import pyarrow.compute as pc
-from numpy.typing import NDArray
 
-from shoal.identification.concepts import Concept, Named, all_named, concepts, says_number
+from shoal.identification.concepts import Concept, concepts
 from shoal.identification.g_distinct import GDistinct, Rate
-from shoal.identification.shape import Form, Shape
-from shoal.table.column import Column, as_text
+from shoal.identification.seen import FEW_RECORDS, Seen
+from shoal.identification.shape import Form
+from shoal.identification.value_kind import ValueKind, are_whole
+from shoal.identification.vocabulary import Named, says_number
 from shoal.table.kind import Kind
 from shoal.table.role import Role
-from shoal.table.table import Table
 from shoal.words import counted, short
 
-_FEW_RECORDS = 20  # fewer values than this may all differ by chance
-_UNIQUE = 0.9  # minimum ratio of distinct values to records, or persons, in an identifying column
-_SHARED = 1.1  # maximum average number of persons per value in an identifying column
 _DENSE = 3  # maximum range of row numbers, as a multiple of the number of records
 _LONG_NUMBER = 100_000
-_SMALL, _FEW = 1000, 50  # counts are below this, with at most this many distinct values
+_YEAR, _DAYS = 366, 30  # day numbers range over more than a year, with more than so many values
+_FEW_CATEGORIES = 8  # maximum number of texts of a column that tells little about an individual
 _CODED = frozenset({Form.CODE, Form.CATEGORY, Form.NUMBER})
 _STRICTNESS = (Role.DIRECT, Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE)
-_FLAGS = frozenset(
-    "yes no y n true false 0 1 ja nein j oui non o sí si s nee unknown unbekannt inconnu onbekend desconocido none "
-    "keine aucun geen ninguno missing na n/a - ? x".split()
-)
+
+
+class Confidence(StrEnum):
+    """Confidence in a proposal.
+
+    High: the values prove it, or a listed name suggests it and the values fit. Medium: the name was analysed. Low: the
+    name was not recognised, or the values contradict it; the owner has to decide.
+    """
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """Role with its reasons, and the concept behind it, if there is one."""
+    """Role with its reasons, the concept behind it, if there is one, and the confidence in it."""
 
     role: Role
     reasons: tuple[str, ...]
     concept: Concept | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Seen:
-    """A column as the rules see it.
-
-    ``whose``: the subject column, if there is one. ``direct``: whether the column is declared as a direct identifier.
-    """
-
-    table: Table
-    name: str
-    whose: str | None = None
-    direct: bool = False
-
-    @property
-    def column(self) -> Column:
-        """The column itself."""
-        return self.table[self.name]
-
-    @cached_property
-    def counts(self) -> NDArray[np.int64]:
-        """The number of records per code."""
-        return self.table.counts(self.name)
-
-    @cached_property
-    def shape(self) -> Shape:
-        """The shape of the values."""
-        return Shape.of(self.column, self.counts)
-
-    @cached_property
-    def names(self) -> list[Named]:
-        """All concepts that the name suggests."""
-        return all_named(self.name)
-
-    @cached_property
-    def known(self) -> int:
-        """The number of records with a value."""
-        return int(self.counts[: len(self.column.values)].sum())
-
-    @cached_property
-    def missing(self) -> float:
-        """The share of records without a value."""
-        return 1 - self.known / self.table.records if self.table.records else 0.0
-
-    @cached_property
-    def all_differ(self) -> str | None:
-        """The unit, "record" or "individual", for which nearly all values are unique; None if there is none.
-
-        A unit with few members does not count.
-        """
-        if self.known >= _FEW_RECORDS and self.shape.values >= _UNIQUE * self.known:
-            return "record"
-        if self.whose is None or self.whose == self.name:
-            return None
-        mine = self.table.codes(self.name) < len(self.column.values)
-        persons, there = (
-            self.table.codes(self.whose)[mine].astype(np.int64),
-            np.zeros(self.table[self.whose].size, bool),
-        )
-        there[persons] = True
-        number = int(np.count_nonzero(there))
-        if number < _FEW_RECORDS or self.shape.values < _UNIQUE * number:
-            return None
-        pairs = persons * self.column.size + self.table.codes(self.name)[mine]
-        return "individual" if len(np.unique(pairs)) <= _SHARED * self.shape.values else None
-
-    @cached_property
-    def explained(self) -> bool:
-        """Whether the name suggests a concept, and neither identifies persons nor denotes an identification number."""
-        naming = any(named.concept.role is Role.DIRECT or named.concept.role.single for named in self.names)
-        return bool(self.names) and not naming and not says_number(self.name)
-
-    @cached_property
-    def only_flags(self) -> bool:
-        """Whether all values are flags (yes and no), single letters, or small numbers that count something."""
-        column = self.column
-        if column.kind is Kind.BOOLEAN:
-            return True
-        if not self.shape.values:
-            return False
-        if column.kind.numeric:
-            few = self.shape.values <= _FEW and self.all_differ is None
-            return few and float(column.values[0].as_py()) > -1 and float(column.values[-1].as_py()) < _SMALL
-        texts = [] if self.shape.values > _FEW else pc.utf8_lower(as_text(column.values)).to_pylist()
-        return bool(texts) and all(text.strip() in _FLAGS or len(text.strip()) < 2 for text in texts)
+    confidence: Confidence = Confidence.HIGH
 
 
 def proposal(seen: Seen) -> Proposal:
@@ -136,7 +57,7 @@ def proposal(seen: Seen) -> Proposal:
     >>> import shoal
     >>> table = shoal.read({"Geburtsdatum": ["1958-05-17", "1971-01-02"], "x": [1.5, 2.5]})
     >>> [proposal(Seen(table, name)).role.value for name in table.names]
-    ['quasi', 'quasi']
+    ['quasi', 'insensitive']
     >>> proposal(Seen(table, "Geburtsdatum")).reasons
     ('Column name suggests a date of birth.',)
     """
@@ -219,7 +140,7 @@ def _numbering(seen: Seen) -> Proposal | None:
 
     The name of the column does not matter.
     """
-    if seen.column.kind is not Kind.INTEGER or seen.known < _FEW_RECORDS or seen.shape.values < seen.table.records:
+    if seen.column.kind is not Kind.INTEGER or seen.known < FEW_RECORDS or seen.shape.values < seen.table.records:
         return None
     first, last = seen.column.values[0].as_py(), seen.column.values[-1].as_py()
     codes = seen.table.codes(seen.name).astype(np.int64)
@@ -241,22 +162,37 @@ def _naming(seen: Seen) -> Proposal | None:
 
 def _long_numbers(seen: Seen) -> bool:
     """Return whether numbers are integers that are too large for measurements, or named as identification numbers."""
-    values = seen.column.values
-    whole = seen.column.kind is Kind.INTEGER or bool(pc.all(pc.equal(values, pc.round(values))).as_py())
-    return whole and (says_number(seen.name) or float(values[0].as_py()) >= _LONG_NUMBER)
+    large = says_number(seen.name) or float(seen.column.values[0].as_py()) >= _LONG_NUMBER
+    return large and are_whole(seen.column)
+
+
+def _day_numbers(seen: Seen) -> Proposal | None:
+    """Propose a quasi-identifier for events that are given as numbers of days, such as a death or a diagnosis."""
+    events = [named for named in seen.doubtful if not named.concept.head]
+    if seen.names or not events or not _may_be_days(seen):
+        return None
+    reasons = (_says(events[0]), "Its integers may be dates, as numbers of days.")
+    return Proposal(Role.QUASI, reasons, concepts()["day-number"], Confidence.MEDIUM)
+
+
+def _may_be_days(seen: Seen) -> bool:
+    """Return whether the values are integers that range over more than a year."""
+    column = seen.column
+    if not column.kind.numeric or seen.shape.values <= _DAYS or not are_whole(column):
+        return False
+    return float(column.values[-1].as_py()) - float(column.values[0].as_py()) >= _YEAR
 
 
 def _called(seen: Seen) -> Proposal | None:
     """Propose the role that the name suggests, unless the values contradict it; of several, the most protective."""
-    if not seen.names:
-        return None
     flags, doubts = seen.only_flags, list[str]()
     for named in sorted(seen.names, key=lambda named: _strictness(_fitting(seen, named.concept.role))):
         if _fitting(seen, named.concept.role) is Role.DIRECT and flags:
             doubts += [_says(named), f"Has only {counted(seen.shape.values, 'value')}."]
             continue
-        return Proposal(_fitting(seen, named.concept.role), (_says(named), *doubts), named.concept)
-    return Proposal(Role.QUASI, tuple(doubts), None)
+        confidence = Confidence.HIGH if named.listed else Confidence.MEDIUM
+        return Proposal(_fitting(seen, named.concept.role), (_says(named), *doubts), named.concept, confidence)
+    return _by_values(seen, doubts) if doubts else None
 
 
 def _says(named: Named) -> str:
@@ -300,8 +236,54 @@ def _nothing(seen: Seen) -> Proposal | None:
     return None
 
 
-def _unknown(seen: Seen) -> Proposal:  # noqa: ARG001 - same signature as the other rules
-    return Proposal(Role.QUASI, ("Not recognised; treated as a quasi-identifier to be safe.",))
+def _doubted(seen: Seen) -> Proposal | None:
+    """Propose what the values suggest if they contradict the name."""
+    if not seen.doubtful:
+        return None
+    doubt = f"{_says(seen.doubtful[0])} The values do not fit."
+    return _by_values(seen, [doubt])
+
+
+def _unknown(seen: Seen) -> Proposal:
+    """Propose the role that columns with such values usually have; the owner has to decide."""
+    return _by_values(seen, ["Not recognised."])
+
+
+def _by_values(seen: Seen, reasons: Sequence[str]) -> Proposal:
+    role, why = _usual(seen)
+    return Proposal(role, (*reasons, why), None, Confidence.LOW)
+
+
+def _usual(seen: Seen) -> tuple[Role, str]:
+    """Return the role that columns with such values usually have, and the reason.
+
+    Decimal numbers, counts, flags and a few categories are rarely known to others: insensitive. Many categories may be
+    places or occupations: quasi-identifiers. Unique integers may identify individuals, or be dates.
+    """
+    kind, unique = seen.shape.kind, seen.all_differ
+    if kind is ValueKind.CATEGORY:
+        if seen.shape.form is Form.CATEGORY and seen.shape.values <= _FEW_CATEGORIES:
+            return Role.INSENSITIVE, "A few categories."
+        return Role.QUASI, "Many categories, which others may know."
+    if kind is ValueKind.AMOUNT and are_whole(seen.column):
+        if unique and _increases(seen):
+            return Role.DIRECT, f"Integers that increase and differ for nearly every {unique}."
+        if _may_be_days(seen) and unique:
+            return Role.QUASI, f"Integers that differ for nearly every {unique}."
+        return Role.INSENSITIVE, "Integers, as of counts or measurements."
+    return Role.INSENSITIVE, _PLAIN_VALUES[kind]
+
+
+_PLAIN_VALUES = {
+    ValueKind.AMOUNT: "Decimal numbers, as of measurements.",
+    ValueKind.LEVEL: "A few levels.",
+    ValueKind.FLAG: "Two values.",
+    ValueKind.DATE: "Dates.",
+}
+
+
+def _increases(seen: Seen) -> bool:
+    return bool((np.diff(seen.table.codes(seen.name).astype(np.int64)) > 0).all())
 
 
 _RULES: tuple[Callable[[Seen], Proposal | None], ...] = (
@@ -312,8 +294,10 @@ _RULES: tuple[Callable[[Seen], Proposal | None], ...] = (
     _dated,
     _numbering,
     _naming,
+    _day_numbers,
     _called,
     _diseases,
     _nothing,  # after the name: a column that is constant in this extract may vary in the next
+    _doubted,
     _unknown,
 )

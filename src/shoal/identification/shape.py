@@ -16,6 +16,7 @@ from shoal.hierarchy.prefix import Prefix
 from shoal.hierarchy.spec import Spec
 from shoal.identification.patterns.pattern import PATTERNS, Pattern
 from shoal.identification.sentences import MOST_VALUES, is_free_text
+from shoal.identification.value_kind import ValueKind, value_kind
 from shoal.table.column import Column, as_text
 from shoal.table.kind import Kind
 
@@ -50,7 +51,8 @@ class Shape:
     """Form and pattern of the values of a column.
 
     ``pattern``: the pattern that the values match, if any. ``values``: the number of distinct values. ``near_unique``:
-    the share of records with a unique value. ``icd``: whether the values are disease codes (ICD-10).
+    the share of records with a unique value. ``icd``: whether the values are disease codes (ICD-10). ``kind``: the kind
+    of values.
     """
 
     form: Form
@@ -58,6 +60,7 @@ class Shape:
     values: int
     near_unique: float
     icd: bool
+    kind: ValueKind = ValueKind.CATEGORY
 
     @classmethod
     def of(cls, column: Column, counts: NDArray[np.int64]) -> "Shape":
@@ -79,7 +82,13 @@ class Shape:
         pattern = _pattern(column, texts, unique, form)
         known = int(counts[:number].sum())
         icd = isinstance(ladder, Icd10) and (_most(texts, _ICD) or number <= _SHARED * known)
-        return cls(form, pattern, number, unique, icd)
+        return cls(form, pattern, number, unique, icd, _kind(column, form))
+
+
+def _kind(column: Column, form: Form) -> ValueKind:
+    if form is Form.DATE:
+        return ValueKind.DATE
+    return ValueKind.AMOUNT if form is Form.MEASURE else value_kind(column)
 
 
 def _ladder(column: Column) -> Spec | None:

@@ -1,21 +1,40 @@
 """Starter policy: a commented policy made from the findings, for the data owner to decide upon."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from textwrap import wrap
 from typing import Any
 
 from shoal import toml
 from shoal.hierarchy.automatic import propose
 from shoal.hierarchy.suppression import Suppression
 from shoal.identification.finding import Finding
+from shoal.identification.proposal import Confidence
 from shoal.table.column import Column
 from shoal.table.role import Role
 from shoal.table.table import Table
-from shoal.words import counted
+from shoal.words import counted, listed
 
 _SINGLE = {
     Role.SUBJECT: '# subject = "patient_id"  # not recognised',
     Role.HOUSEHOLD: '# household = "household_id"',
 }
+
+
+def question(unrecognised: Sequence[str]) -> str | None:
+    """Return the question about the columns that were not recognised; None if there are none.
+
+    >>> question(["x1"])
+    "Not recognised: 'x1'. If others may know it of an individual, make it a quasi-identifier; if its disclosure would \
+harm, make it sensitive."
+    """
+    if not unrecognised:
+        return None
+    one = len(unrecognised) == 1
+    it, its = ("it", "its") if one else ("them", "their")
+    return (
+        f"Not recognised: {listed(unrecognised)}. If others may know {it} of an individual, make {it} "
+        f"{'a quasi-identifier' if one else 'quasi-identifiers'}; if {its} disclosure would harm, make {it} sensitive."
+    )
 
 
 def starter(table: Table, findings: Mapping[str, Finding], name: str, options: Mapping[str, Any] | None = None) -> str:
@@ -33,20 +52,23 @@ def starter(table: Table, findings: Mapping[str, Finding], name: str, options: M
         f"{role} = {toml.value(first[role])}" if role in first else otherwise for role, otherwise in _SINGLE.items()
     ]
     weight = [f"weight = {toml.value(first[Role.WEIGHT])}"] if Role.WEIGHT in first else []
-    secret = first.get(Role.SENSITIVE)
+    harmful = [finding for finding in findings.values() if finding.role is Role.SENSITIVE]
+    secret = max(harmful, key=lambda finding: finding.shape.values).name if harmful else None
+    asked = question([name for name, finding in findings.items() if finding.confidence is Confidence.LOW])
     return _TEMPLATE.format(
         name=_comment(name),
         records=f"{table.records:,}",
         columns=len(findings),
         data="\n".join([*data, *weight]),
         read=f"read = {toml.value(options)}\n" if options else "",
+        question="".join(f"# {line}\n" for line in wrap(_comment(asked), 110)) if asked else "",
         lines="\n".join(_line(table[finding.name], finding, width) for finding in columns),
-        sensitive="" if secret is None else _DIVERSITY.format(column=toml.value(secret)),
+        sensitive="" if secret is None else _DIVERSITY.format(column=toml.value(secret), most=_most(table[secret])),
     )
 
 
 def _line(column: Column, finding: Finding, width: int) -> str:
-    spec = propose(column)
+    spec = propose(column, nominal=finding.concept is not None and finding.concept.nominal)
     plain = finding.role in {Role.DIRECT, Role.INSENSITIVE} or isinstance(spec, Suppression)
     linked = f", linked = {toml.value(finding.follows)}" if finding.follows is not None else ""
     entry = f'{{ role = "{finding.role}"{linked}{"" if plain else f", hierarchy = {spec.toml()}"} }}'
@@ -54,6 +76,11 @@ def _line(column: Column, finding: Finding, width: int) -> str:
     why = _comment(" ".join(finding.reasons))
     about = f"{column.kind}, {counted(len(column.values), 'value')}{empty}. {why}"
     return f"{toml.key(finding.name):<{width}} = {entry}  # {about}"
+
+
+def _most(column: Column) -> int:
+    """Return the suggested number of distinct sensitive values: three, or as many as there are."""
+    return min(3, max(1, len(column.values)))
 
 
 def _comment(text: str) -> str:
@@ -82,7 +109,7 @@ missing = "own"
 #   prefix     keep: leading characters on each level    frequency  keep: most frequent values kept, the others merged
 # linked = "x": generalised together with column x.
 # Columns that are not listed are not released, except the survey weight, if one is set.
-{lines}
+{question}{lines}
 
 # Privacy requirements. k-anonymity: every individual shares the quasi-identifiers with at least k - 1 others.
 [[require]]
@@ -99,5 +126,5 @@ _DIVERSITY = """
 # [[require]]
 # model = "l-diversity"
 # column = {column}
-# l = 3
+# l = {most}
 """

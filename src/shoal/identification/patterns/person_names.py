@@ -8,8 +8,8 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.identification.concepts import plain
 from shoal.identification.patterns.pattern import PATTERNS, Mask, Pattern
+from shoal.identification.vocabulary import plain
 
 _WORD = r"[A-ZÀ-ÖØ-Þ][A-Za-zÀ-ÖØ-öø-ÿ'’\-]*\.?"
 
