@@ -147,12 +147,12 @@ def test_lists_of_codes_are_sets():
 
 
 def test_what_has_few_values_names_nobody_whatever_it_is_called():
-    assert roles({"phone": ["yes", "no"] * 50}) == {"phone": "insensitive"}
+    assert roles({"phone": ["yes", "no"] * 50}) == {"phone": "sensitive"}
     assert roles({"name": [f"Name {number % 40}" for number in range(100)]}) == {"name": "direct"}
 
 
 def test_numbers_that_rise_from_record_to_record_name_records():
-    assert roles({"n": list(range(7, 207)), "x": [3, 1] * 100}) == {"n": "direct", "x": "insensitive"}
+    assert roles({"n": list(range(7, 207)), "x": [3, 1] * 100}) == {"n": "direct", "x": "sensitive"}
 
 
 def test_measurements_that_all_differ_name_nobody():

@@ -27,6 +27,7 @@ class Concept:
     its disclosure is harmful. ``values``: the kinds of values that fit (empty: all); ``ranges``: the intervals of
     fitting numbers (empty: all). ``head``: as the first or last word of a name it decides alone. ``nominal``: numbers
     are codes without an order. ``unique``: values differ between individuals, so that a few categories do not fit.
+    ``otherwise``: the concept that the same words suggest if the values do not fit.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Concept:
     head: bool = False
     nominal: bool = False
     unique: bool = False
+    otherwise: str | None = None
 
 
 @cache
@@ -65,6 +67,7 @@ def concepts() -> dict[str, Concept]:
             section.get("head", False),
             section.get("nominal", False),
             section.get("unique", False),
+            section.get("otherwise"),
         )
         for name, section in texts.items()
     }

@@ -24,6 +24,9 @@ from shoal.words import counted, short
 _DENSE = 3  # maximum range of row numbers, as a multiple of the number of records
 _LONG_NUMBER = 100_000
 _YEAR, _DAYS = 366, 30  # day numbers range over more than a year, with more than so many values
+_YEARS, _CALENDAR = (1850, 2150), {12: "months", 31: "days of a month"}
+_CODES, _OFTEN = 10_000, 10  # codes are integers from this on, which occur this often on average
+_FEW = "A few categories, as of a condition."
 _FEW_CATEGORIES = 8  # maximum number of texts of a column that tells little about an individual
 _CODED = frozenset({Form.CODE, Form.CATEGORY, Form.NUMBER})
 _STRICTNESS = (Role.DIRECT, Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE)
@@ -257,29 +260,45 @@ def _by_values(seen: Seen, reasons: Sequence[str]) -> Proposal:
 def _usual(seen: Seen) -> tuple[Role, str]:
     """Return the role that columns with such values usually have, and the reason.
 
-    Decimal numbers, counts, flags and a few categories are rarely known to others: insensitive. Many categories may be
-    places or occupations: quasi-identifiers. Unique integers may identify individuals, or be dates.
+    Decimal numbers and counts are rarely known to others, and seldom harm: insensitive. In health data, two values or a
+    few categories mostly are those of a condition: sensitive. Many categories may be places or occupations:
+    quasi-identifiers. Unique integers may identify individuals, or be dates.
     """
-    kind, unique = seen.shape.kind, seen.all_differ
+    kind = seen.shape.kind
     if kind is ValueKind.CATEGORY:
-        if seen.shape.form is Form.CATEGORY and seen.shape.values <= _FEW_CATEGORIES:
-            return Role.INSENSITIVE, "A few categories."
-        return Role.QUASI, "Many categories, which others may know."
-    if kind is ValueKind.AMOUNT and are_whole(seen.column):
-        if unique and _increases(seen):
-            return Role.DIRECT, f"Integers that increase and differ for nearly every {unique}."
-        if _may_be_days(seen) and unique:
-            return Role.QUASI, f"Integers that differ for nearly every {unique}."
-        return Role.INSENSITIVE, "Integers, as of counts or measurements."
-    return Role.INSENSITIVE, _PLAIN_VALUES[kind]
+        few = seen.shape.form is Form.CATEGORY and seen.shape.values <= _FEW_CATEGORIES
+        return (Role.SENSITIVE, _FEW) if few else (Role.QUASI, "Many categories, which others may know.")
+    looks = _looks_like(seen)
+    if looks is not None:
+        return Role.QUASI, looks
+    if kind is ValueKind.FLAG:
+        return Role.SENSITIVE, "Two values, as of a condition."
+    return _usual_integers(seen) if are_whole(seen.column) else (Role.INSENSITIVE, "Decimals, as of measurements.")
 
 
-_PLAIN_VALUES = {
-    ValueKind.AMOUNT: "Decimal numbers, as of measurements.",
-    ValueKind.LEVEL: "A few levels.",
-    ValueKind.FLAG: "Two values.",
-    ValueKind.DATE: "Dates.",
-}
+def _usual_integers(seen: Seen) -> tuple[Role, str]:
+    """Return the usual role of integers: they may count, measure, or identify."""
+    unique = seen.all_differ
+    if unique and _increases(seen):
+        return Role.DIRECT, f"Integers that increase and differ for nearly every {unique}."
+    if unique and _may_be_days(seen):
+        return Role.QUASI, f"Integers that differ for nearly every {unique}."
+    return Role.INSENSITIVE, "Integers, as of counts or measurements."
+
+
+def _looks_like(seen: Seen) -> str | None:
+    """Return what integers look like if others may know it: years, months, days of a month, or codes of a place."""
+    column, number = seen.column, seen.shape.values
+    if not column.kind.numeric or not number or not are_whole(column):
+        return None
+    low, high = (int(column.values[place].as_py()) for place in (0, -1))
+    if _YEARS[0] <= low and high <= _YEARS[1]:
+        return "Integers like calendar years."
+    if low == 1 and high == number and high in _CALENDAR:
+        return f"Integers from 1 to {high}, like {_CALENDAR[high]}."
+    if low >= _CODES and number * _OFTEN <= seen.known:
+        return "Large integers that recur, like codes of places."
+    return None
 
 
 def _increases(seen: Seen) -> bool:

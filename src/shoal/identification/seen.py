@@ -1,13 +1,14 @@
 """A column as the rules of identification see it: its values, and the meanings of its name."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.identification.concepts import Concept
+from shoal.identification.concepts import Concept, concepts
 from shoal.identification.shape import Shape
 from shoal.identification.vocabulary import Named, meanings, says_number
 from shoal.table.column import Column, as_text
@@ -24,6 +25,11 @@ _FLAGS = frozenset(
     "yes no y n true false 0 1 ja nein j oui non o sí si s nee unknown unbekannt inconnu onbekend desconocido none "
     "keine aucun geen ninguno missing na n/a - ? x".split()
 )
+
+
+def _with_otherwise(named: Named) -> tuple[Named, ...]:
+    other = named.concept.otherwise
+    return (named,) if other is None else (named, replace(named, concept=concepts()[other]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +72,8 @@ class Seen:
 
     @cached_property
     def _meanings(self) -> list[tuple[Named, ...]]:
-        return meanings(self.name)
+        """The meanings of each word of the name, with those that the same words have for other values."""
+        return [tuple(chain.from_iterable(map(_with_otherwise, senses))) for senses in meanings(self.name)]
 
     def _fits(self, concept: Concept) -> bool:
         """Return whether the values can be those of a concept."""

@@ -26,8 +26,9 @@ _SPLIT = re.compile(r"[^a-z0-9]+")
 _WITH_E = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 _NUMBERS = {"id", "ids", "no", "nr", "num", "number", "nummer", "numero", "identifier", "identifiant", "identificador"}
 _DOMAIN = re.compile(r"[A-Z]{2}([A-Z]{2,6})")  # a CDISC variable: two letters of a domain, and an ending
+_TAILS = ("stat", "stt", "wt", "yr", "bp", "vol", "vis")  # words that may follow any abbreviation: pstat, dxyr
 _TERM = 7  # minimum length of a word with the ending of a medical term
-_SHORT, _LONG = 4, 5  # minimum length of a word inside another: after a single letter, and anywhere
+_PART, _SHORT, _LONG = 3, 4, 5  # minimum length of a word beside another one, after a letter, and inside any other
 _WEAK = {  # generic words that only describe the others
     *("name", "nom", "naam", "nombre", "text", "texte", "texto", "tekst", "description", "beschreibung", "descripcion"),
     *("report", "bericht", "history", "letter", "message", "image", "picture", "link", "cell", "host", "face", "plate"),
@@ -37,8 +38,32 @@ _WEAK = {  # generic words that only describe the others
     *("marker", "reading", "ratio", "risk", "side", "score", "scale", "health", "control", "active", "baseline"),
 }
 _DESCRIBING = (  # parts of words that describe the rest: agegrp, celltype
-    *("group", "grp", "class", "cat", "type", "typ", "level", "lvl", "lev", "code", "cd", "num", "cnt", "ind", "flag"),
+    *(
+        "group",
+        "grp",
+        "gp",
+        "class",
+        "cat",
+        "type",
+        "typ",
+        "level",
+        "lvl",
+        "lev",
+        "code",
+        "cd",
+        "num",
+        "cnt",
+        "ind",
+        "flag",
+    ),
     *("value", "val", "bin", "yn", "pct", "perc", "avg", "mean", "max", "min", "std", "sum", "tot", "base", "bl"),
+    *("log", "ln", "sqrt", "sq"),
+)
+
+
+_COMMON = frozenset(  # words that abbreviate nothing
+    "rate prop sample week weekday weekend call mask code data item number total other main part home self work line "
+    "point prob test true real good best high long last next open close check order count quarter half full".split()
 )
 
 
@@ -110,7 +135,7 @@ def meanings(name: str) -> list[tuple[Named, ...]]:
     whole = _standard(name)
     if whole:
         return [whole]
-    parts = tokens(name)
+    parts = [part for token in tokens(name) for part in _divided(token)]
     matches = list(_matches(parts))
     heads = [senses for begin, end, senses in matches if _is_head(senses) and (begin == 0 or end == len(parts))]
     if heads:
@@ -127,6 +152,21 @@ def says_number(name: str) -> bool:
     """
     last = (tokens(name) or [""])[-1].rstrip("0123456789")
     return last in _NUMBERS or last.endswith(("nummer", "number", "kennung"))
+
+
+@cache
+def _divided(token: str) -> tuple[str, ...]:
+    """Return the parts of a token that is not listed, if it consists of two listed words, such as diagtime.
+
+    >>> _divided("agediag"), _divided("status")
+    (('age', 'diag'), ('status',))
+    """
+    word = token.rstrip("0123456789")
+    if word in _dictionary():
+        return (token,)
+    places = range(len(word) - _PART, _PART - 1, -1)
+    divided = next(((word[:at], word[at:]) for at in places if {word[:at], word[at:]} <= _dictionary().keys()), None)
+    return divided or (token,)
 
 
 def _is_head(senses: tuple[Named, ...]) -> bool:
@@ -175,8 +215,7 @@ def _analysed(word: str) -> tuple[Named, ...]:
     for ending, senses in _endings().items():
         if len(word) >= _TERM and word.endswith(ending):
             return _named(word, senses, listed=False)
-    beginnings = {senses[0].concept: senses for senses in _abbreviated(word)}
-    return _named(word, next(iter(beginnings.values())), listed=False) if len(beginnings) == 1 else ()
+    return _named(word, _abbreviated(word), listed=False)
 
 
 def _parts(word: str) -> Iterator[str]:
@@ -191,6 +230,7 @@ def _parts(word: str) -> Iterator[str]:
     if len(word) > _SHORT:
         yield word[1:]
     yield from (word[begin:] for begin in range(2, len(word) - 1) if _is_word(word, begin))
+    yield from (tail for tail in _TAILS if word.endswith(tail) and len(word) <= len(tail) + _SHORT)
     yield from (word[:end] for end in range(len(word) - 1, _LONG - 1, -1))
 
 
@@ -202,21 +242,46 @@ def _is_word(word: str, begin: int) -> bool:
     return len(rest) >= _LONG or word[:begin] in _dictionary() or (len(rest) >= _SHORT and rest in _heads())
 
 
-def _abbreviated(word: str) -> Iterator[_Senses]:
-    """Yield the meanings of the words that a word may abbreviate: those that begin with it."""
-    if len(word) >= _LONG:
-        yield from (senses for entry, senses in _by_beginning()[word[:_LONG]] if senses and entry.startswith(word))
+def _abbreviated(word: str) -> _Senses:
+    """Return the meaning of the words that a word may abbreviate, if they all have the same role.
+
+    A word is abbreviated by its first letters, or by its consonants: recur, wght.
+    """
+    if len(word) < _SHORT or word in _DESCRIBING or word in _COMMON:
+        return ()
+    longer = (pair for pair in _by_beginning()[word[:_SHORT]] if len(pair[0]) >= _TERM)
+    beginning = [senses for entry, senses in longer if entry.startswith(word)]
+    matches = beginning or _by_consonants().get(word, [])
+    roles = {concepts()[senses[0].concept].role for senses in matches}
+    return matches[0] if len(roles) == 1 else ()
 
 
 @cache
 def _by_beginning() -> defaultdict[str, list[tuple[str, _Senses]]]:
     """Return the entries of a single word by their first letters."""
     entries: defaultdict[str, list[tuple[str, _Senses]]] = defaultdict(list)
-    for language in (_CLINICAL, *LANGUAGES):
-        for words in _words(language).values():
-            for entry in {"".join(tokens(word)) for word in words if len(tokens(word)) == 1}:
-                entries[entry[:_LONG]].append((entry, _dictionary().get(entry, ())))
+    for entry, senses in _single_words():
+        entries[entry[:_SHORT]].append((entry, senses))
     return entries
+
+
+@cache
+def _by_consonants() -> dict[str, list[_Senses]]:
+    """Return the entries of a single word by their consonants: trtmnt, wght."""
+    entries: defaultdict[str, list[_Senses]] = defaultdict(list)
+    for entry, senses in _single_words():
+        if len(consonants := entry[0] + re.sub("[aeiou]", "", entry[1:])) >= _SHORT:
+            entries[consonants].append(senses)
+    return dict(entries)
+
+
+def _single_words() -> Iterator[tuple[str, _Senses]]:
+    """Yield the entries that consist of one word, with their meanings."""
+    for language in (_CLINICAL, *LANGUAGES):
+        entries = (entry for words in _words(language).values() for entry in words)
+        for word in dict.fromkeys("".join(tokens(entry)) for entry in entries if len(tokens(entry)) == 1):
+            if word in _dictionary():
+                yield word, _dictionary()[word]
 
 
 @cache
