@@ -105,7 +105,7 @@ def test_everything_a_policy_can_say():
         ("version = 1\n[search]\nsuppression = 2", "search.suppression: must be at most 1", None),
         (
             "version = 1\n[population]\nsize = 5\nfraction = 0.1",
-            "population: give one of file, size and fraction",
+            "population: requires exactly one of file, size and fraction",
             None,
         ),
         ("version = 1\n[context]\ndeliberate = -1", "context.deliberate: must be at least 0", None),
@@ -249,7 +249,7 @@ def test_what_only_mondrian_does_is_refused_elsewhere(option):
 
 @pytest.mark.parametrize("option", ['quality = "classification-metric"', 'target = "dx"'])
 def test_who_seeks_what_a_classifier_needs_says_what_it_is_to_predict(option):
-    with pytest.raises(PolicyError, match="needs a target column"):
+    with pytest.raises(PolicyError, match="target column"):
         shoal.Policy.parse(f"version = 1\n[search]\n{option}")
     shoal.Policy.parse('version = 1\n[search]\nquality = "classification-metric"\ntarget = "dx"')
 

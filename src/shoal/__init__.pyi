@@ -237,7 +237,7 @@ def p_alpha_sensitive_k_anonymity(
     level: int = ...,
     weights: Mapping[str, Any] | None = ...,
 ) -> dict[str, int | float]:
-    """Every class has at least k individuals, and the weights of its distinct sensitive values sum to at least α."""
+    """Every class has at least k individuals and p sensitive values, whose weights by category sum to at least α."""
 
 def p_plus_sensitive_k_anonymity(
     data: Any,

@@ -83,7 +83,7 @@ def test_a_release_of_others_that_fails(folder):
     )
     assert done.returncode == 1
     assert json.loads(done.stdout)["result"] == {"file": "r.md", "external": True, "met": False}
-    assert "does not meet its only requirement" in (folder / "r.md").read_text(encoding="utf-8")
+    assert "does not meet the requirement of the policy" in (folder / "r.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -212,7 +212,7 @@ def test_risk_rates_can_decide_but_not_about_what_names_persons():
         "age": "sensitive",
         "sex": "quasi",
     }
-    assert found.columns["age"].reasons[0] == "Risk rate of 50%, above α = 40."
+    assert found.columns["age"].reasons[0] == "Risk rate of 50%, above α = 40%."
     thesis = identify(data, method="g-distinct", alpha=40, beta=4, compat="menten-2024")
     assert thesis.columns["mail"].role is Role.DIRECT
     assert thesis.rates.of_role(Role.SENSITIVE) == ("mail", "age")  # as the thesis would have it

@@ -82,7 +82,7 @@ def test_pseudonyms_with_several_records_missing_values_and_counterfeits(monkeyp
         ('columns = ["id"]\nkey_file = "no such file"', "cannot be read"),
         ('columns = ["id"]\nkey_variable = "SHOAL_SHORT"', "shorter than 16"),
         ('columns = ["age"]\nkey_variable = "SHOAL_TEST_KEY"', "cannot get pseudonyms, because it is neither a direct"),
-        ('columns = ["id"]', "give one of key_file and key_variable"),
+        ('columns = ["id"]', "requires exactly one of key_file and key_variable"),
     ],
 )
 def test_bad_keys_are_refused_and_never_shown(monkeypatch, said, match):

@@ -496,3 +496,24 @@ def test_what_is_no_mapping(text, tmp_path):
         shoal.ValueMap.load(path)
     with pytest.raises(ReleaseError, match="cannot be read"):
         shoal.ValueMap.load(tmp_path / "other.json")
+
+
+@pytest.mark.parametrize("population", [None, {"size": 1000}])
+def test_a_register_that_is_lacking_is_asked_for(population):
+    data = {"age": [31, 34, 71, 78] * 10}
+    require = [{"model": "delta-presence", "delta_min": 0, "delta_max": 0.5}]
+    policy = {"version": 1, "columns": {"age": "quasi"}, "require": require}
+    if population is not None:
+        policy["population"] = population
+    with pytest.raises(shoal.errors.PolicyError, match="compares the table with a register of the population"):
+        shoal.anonymize(data, shoal.Policy.model_validate(policy))
+
+
+@pytest.mark.parametrize(
+    "model", [{"model": "l-diversity", "l": 3}, {"model": "p-sensitive-k-anonymity", "p": 3, "k": 2}]
+)
+def test_more_distinct_values_than_there_are(model):
+    data = {"age": [31, 34, 71, 78] * 10, "dx": ["flu", "ms"] * 20}
+    policy = {"version": 1, "columns": {"age": "quasi", "dx": "sensitive"}, "require": [model]}
+    with pytest.raises(shoal.errors.ReleaseError, match="requires 3 distinct values .* column 'dx' has 2 values"):
+        shoal.anonymize(data, shoal.Policy.model_validate(policy))

@@ -244,7 +244,7 @@ def test_a_failing_release_is_called_that():
     report = shoal.report(data, unnamed, policy=policy())
     assert report.sections[0].blocks[0].tone == "bad"
     assert not report.findings.met
-    assert "does not meet its only requirement" in report.to_markdown()
+    assert "does not meet the requirement of the policy" in report.to_markdown()
     assert "canarytown" not in report.external().to_json()
 
 

@@ -62,14 +62,14 @@ def test_ragged_rows(tmp_path):
     path = file(tmp_path, f"a,b,c\n1,2,3\n1,{SECRET}\n1,2,3,{NUMBER}\n")
     error = refusal(lambda: shoal.read(path), ReadError)
     assert error.message.startswith(
-        "Rows of 'data.csv' with another number of fields than the first row (3): 2. The first of them is row 3 "
+        "2 rows of 'data.csv' do not have 3 fields, as the first row has. The first of them is row 3, "
     )
     assert "separator was detected as ','" in error.hint
 
 
 def test_ragged_rows_far_down(tmp_path):
     path = file(tmp_path, "a,b\n" + "1,2\n" * 400_000 + f"{SECRET}\n")
-    assert "The first of them is row 400,002 (1 field)." in refusal(lambda: shoal.read(path), ReadError).message
+    assert "The first of them is row 400,002, with 1 field." in refusal(lambda: shoal.read(path), ReadError).message
 
 
 def test_unclosed_quote(tmp_path):

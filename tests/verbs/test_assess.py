@@ -253,7 +253,7 @@ def test_the_screen(tmp_path):
         (["--quasi", "aeg"], "There is no column 'aeg'"),
         ([], "No column is a quasi-identifier"),
         (["--quasi", "age", "--preset", "ema"], "there is no such preset"),
-        (["--quasi", "age", "-k", "0"], "must be at least 1"),
+        (["--quasi", "age", "-k", "0"], "Invalid value for '-k'"),
         (["--quasi", "age", "--missing", "nevr"], "no rule 'nevr'"),
         (["--quasi", "age", "--threshold", "often"], "must be a number"),
         (["--policy", "nowhere.toml"], "There is no policy file"),

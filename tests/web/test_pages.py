@@ -75,7 +75,7 @@ def test_mistakes_say_what_to_do_and_change_nothing(served):
     for path, body, says in (
         ("/protect/require", {"model": "k-anonymity", "k": "0"}, "k"),
         ("/protect/require", {"model": "no-such"}, "no-such"),
-        ("/protect/require", {}, "Nothing is selected"),
+        ("/protect/require", {}, "No attack or model is selected"),
         ("/protect/search", {"settings": "1", "suppression": "7"}, "Suppression limit"),
     ):
         answer = served.ask("POST", path, body=body)

@@ -19,9 +19,9 @@ from shoal.recoding.nodes import Ints
 
 @ATTACKS.register("attribute-inference")
 class AttributeInference(Attack):
-    """Share of individuals whose sensitive value is predicted by a model trained on the release.
+    """Share of individuals whose sensitive value is predicted correctly by a model trained on the release.
 
-    The model predicts each sensitive column from the quasi-identifiers; of a number, it predicts the fifth of the
+    The model predicts each sensitive column from the quasi-identifiers; for a number, it predicts the quintile of the
     distribution. Success on individuals outside the data is general knowledge, which every useful release provides; the
     privacy risk is the difference. Baseline: always the most frequent value. Yeom et al. 2018.
 

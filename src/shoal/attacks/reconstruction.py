@@ -31,13 +31,13 @@ _TOLD = 5  # number of most important columns reported
 
 @ATTACKS.register("reconstruction")
 class Reconstruction(Attack):
-    """Share of individuals whose quasi-identifier is predicted by a model from the rest of their released record.
+    """Share of individuals whose quasi-identifier is predicted correctly from the rest of their released record.
 
     The adversary knows the released records of a fraction of the individuals, and their demographics. A model trained
     on them predicts the demographics of all others from their released features (Olatunji 2021, section 5). Each
-    quasi-identifier is attacked in turn; of a number, the fifth of the distribution is predicted. The model is the one
+    quasi-identifier is attacked in turn; for a number, its quintile is predicted. The model is the one
     of ``models`` with the best cross-validated accuracy in the known part, or none if the most frequent value does
-    better. Baseline: always the most frequent value; the lift is the skill over it. Control: individuals outside the
+    better. Baseline: always the most frequent value. Control: individuals outside the
     data. The curve shows the success by fraction.
 
     >>> import shoal

@@ -20,8 +20,10 @@ STEPS = (0.2, 0.4, 0.6, 0.8, 1.0)
 
 
 MEASURES = {
-    "ppp": "PPP: share of the peers with another value; minimum over all combinations of known variables",
-    "full": "PPP: share of the peers with another value, if all known variables are used",
+    "ppp": "Proportion of protective peers (PPP): share of the individuals with the same known values who have another "
+    "value; minimum over all combinations of known variables",
+    "full": "Proportion of protective peers (PPP): share of the individuals with the same known values who have "
+    "another value, if all known variables are used",
     "poac": "PoAC: share of the other values that remain possible; minimum over all combinations",
 }
 

@@ -8,6 +8,7 @@ from shoal.analyses.learning import Learned
 from shoal.charts.chart import Chart
 from shoal.charts.colours import FAINT, INK, LINES, PROTECTED
 from shoal.errors import RecodingError
+from shoal.words import share
 
 
 def learning(by_name: Mapping[str, Learned], *, title: str | None = None) -> Chart:
@@ -20,7 +21,7 @@ def learning(by_name: Mapping[str, Learned], *, title: str | None = None) -> Cha
     >>> data = {"x": [*range(60)], "y": ["a"] * 30 + ["b"] * 30}
     >>> made = shoal.compare(data, data).learning("y", model="linear")
     >>> learning({"as it is": made}).spec["title"]["text"]
-    'y: 100.0% of the predictive gain is kept in the worst case (as it is)'
+    'Prediction of y from the release keeps 100% of the gain over the baseline'
     """
     if not by_name:
         raise RecodingError("nothing-to-draw", "Nothing was learned, so there is nothing to draw.")
@@ -47,8 +48,10 @@ def _title(by_name: Mapping[str, Learned]) -> str:
     target = next(iter(by_name.values())).target
     before, _, guess = achieved(by_name[worst])
     if before.low <= guess <= before.high:
-        return f"{target}: the original hardly predicts more than the baseline"
-    return f"{target}: {100 * left[worst]:.1f}% of the predictive gain is kept in the worst case ({worst})"
+        return f"Prediction of {target}: the original is hardly better than the baseline"
+    kept = share(left[worst]) if left[worst] > 0 else "none"
+    least = f"at least {kept} (lowest: {worst})" if len(left) > 1 else kept
+    return f"Prediction of {target} from the release keeps {least} of the gain over the baseline"
 
 
 def _left(learned: Learned) -> float:

@@ -25,23 +25,23 @@ def wp216(attacked: Attacked) -> Chart:
     'WP216: 1 of 3 risks present (linkability)'
     """
     values = [_answer(question, best) for question, best in attacked.card().items()]
-    present = [value["question"].lower() for value in values if value["kind"] == "yes"]
+    present = [value["question"].lower() for value in values if value["kind"] == "present"]
     names = f" ({', '.join(present)})" if present else ""
     title = f"WP216: {len(present)} of 3 risks present{names}"
-    subtitle = "Bar: gain of the best attack over baseline and control group. Not significant: CI contains one of these"
+    subtitle = "Bar: gain of the best attack over baseline and control. Not significant: the CI includes one of them"
     return Chart.of(title, subtitle, _body(values))
 
 
 def _answer(question: Criterion, best: Result | None) -> dict[str, Any]:
     asked = QUESTIONS[question]
     if best is None:
-        return {"question": asked, "lift": 0.0, "kind": "open", "says": "no attack was run"}
+        return {"question": asked, "lift": 0.0, "kind": "not assessed", "says": "no attack was run"}
     success = best.success
     interval = f"({share(success.low)} – {share(success.high)})"
     return {
         "question": asked,
         "lift": max(best.gain, 0.0),
-        "kind": "yes" if best.is_sure else "no",
+        "kind": "present" if best.is_sure else "not significant",
         "says": f"{best.title}: {share(success.value)} {interval}, baseline {share(best.baseline)}{_strangers(best)}",
     }
 
@@ -56,7 +56,7 @@ def _body(values: list[dict[str, Any]]) -> dict[str, Any]:
     axis = {"format": "%", "tickCount": 6}
     x = {"field": "lift", "type": "quantitative", "title": "gain, relative to the maximum possible gain", "axis": axis}
     x["scale"] = {"domain": [0, 1]}
-    colours = {"domain": ["yes", "no", "open"], "range": [BREACH, PROTECTED[3], FAINT]}
+    colours = {"domain": ["present", "not significant", "not assessed"], "range": [BREACH, PROTECTED[3], FAINT]}
     legend = {"title": None, "orient": "top", "direction": "horizontal"}
     colour = {"field": "kind", "type": "nominal", "scale": colours, "legend": legend}
     bar = {"mark": {"type": "bar", "height": 12}, "encoding": {"x": x, "y": y, "color": colour}}

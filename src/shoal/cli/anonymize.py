@@ -33,9 +33,10 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
         str | None, typer.Option(help="Without a policy: insensitive columns, released unchanged.")
     ] = None,
     subject: Annotated[str | None, typer.Option(help="Without a policy: the subject column.")] = None,
-    k: Annotated[int | None, typer.Option("-k", help="Without a policy: the k of k-anonymity.")] = None,
+    k: Annotated[int | None, typer.Option("-k", min=1, help="Without a policy: the k of k-anonymity.")] = None,
     suppression: Annotated[
-        float | None, typer.Option(help="Without a policy: maximum share of suppressed individuals.")
+        float | None,
+        typer.Option(min=0, max=1, help="Without a policy: maximum suppressed share, 0 to 1."),
     ] = None,
     output: Annotated[
         given.Place,
@@ -183,7 +184,7 @@ def show(release: "Release", out: "Console") -> None:
         sheet.add_row(plain(verdict.model + column), verdict.asked, requirement.attained, requirement.outcome)
     out.print()
     out.print(sheet)
-    sheet = grid("information loss by measure", "value", "cost (0 = no loss, 1 = total)")
+    sheet = grid("information loss by measure", "value", "cost (0 = no loss, 1 = total loss)")
     for measured in release.quality.values():
         if measured.total is not None:
             sheet.add_row(measured.title, measured.amount, short(measured.total.cost))

@@ -39,7 +39,7 @@ def assess(  # noqa: PLR0913, PLR0917 - options of a command
     subject: Subject = None,
     missing: Missing = None,
     threshold: Threshold = "0.2",
-    k: Annotated[int | None, typer.Option("-k", "--k", help="Require k-anonymity with this k.")] = None,
+    k: Annotated[int | None, typer.Option("-k", "--k", min=1, help="Require k-anonymity with this k.")] = None,
     preset: Annotated[
         list[str] | None, typer.Option(help="Require a preset (may be repeated); see shoal presets.")
     ] = None,
@@ -108,7 +108,7 @@ def _policy(path: Path | None, k: int | None, presets: list[str]) -> Any:
     loaded = Policy.load(path) if path is not None else Policy(version=1)
     asked: list[dict[str, Any]] = [{"model": "k-anonymity", "k": k}] * (k is not None)
     asked += [{"preset": preset} for preset in presets]
-    more = validated(Policy, {"version": 1, "require": asked}, where="A requirement of the options", error=PolicyError)
+    more = validated(Policy, {"version": 1, "require": asked}, where="An option", error=PolicyError)
     return loaded.requiring(more.require)
 
 
@@ -131,7 +131,13 @@ def _show_bands(assessment: "Assessment", out: "Console", who: str) -> None:
     sheet = grid("  class size", "classes", who, "share", "")
     for band in assessment.bands:
         if band.classes:
-            size = f"{band.smallest}" if band.largest == band.smallest else f"{band.smallest}–{band.largest or '…'}"
+            size = (
+                f"{band.smallest}"
+                if band.largest == band.smallest
+                else f"{band.smallest}–{band.largest}"
+                if band.largest
+                else f"≥ {band.smallest}"
+            )
             share = band.persons / assessment.persons
             bar = f"[cyan]{'█' * round(20 * share)}[/cyan]"
             sheet.add_row(f"  {size}", f"{band.classes:,}", f"{band.persons:,}", share_of(share), bar)
@@ -140,7 +146,9 @@ def _show_bands(assessment: "Assessment", out: "Console", who: str) -> None:
 
 def _show_identity(assessment: "Assessment", out: "Console", who: str) -> None:
     out.print("\n[bold]Re-identification risk[/bold]")
-    sheet = grid("  adversary", "highest", "average", f"{who} above {odds(assessment.prosecutor.threshold)}", "basis")
+    sheet = grid(
+        "  adversary", "highest", "average", f"{who} with risk above {odds(assessment.prosecutor.threshold)}", "basis"
+    )
     for risk in (assessment.prosecutor, assessment.journalist, assessment.marketer):
         row = (
             f"  {risk.adversary}",
@@ -162,7 +170,7 @@ def _show_identity(assessment: "Assessment", out: "Console", who: str) -> None:
         )
         out.print(f"  Unique in the population: {share_of(share)} of the {who} [dim]({how})[/dim].")
     if assessment.history is not None and assessment.history.persons < assessment.records:
-        out.print(f"  Unique by all records of an individual together: {share_of(assessment.history.unique)}.")
+        out.print(f"  Individuals unique if all their records are known: {share_of(assessment.history.unique)}.")
     if assessment.events:
         curve = ", ".join(f"{event.known} → {odds(event.average)}" for event in assessment.events)
         out.print(f"  Average risk by number of known records: {curve}.")

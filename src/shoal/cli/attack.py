@@ -169,10 +169,13 @@ def show(attacked: "Attacked", out: "Console") -> None:
     out.print("\nSuccess and baseline:")
     for name, result in {_way(result): result for result in attacked.results}.items():
         out.print(f"  {plain(name)}: {plain(result.says)}; baseline: {ATTACKS[result.attack].baseline_is}")
-    out.print("\nRisks of WP216, each with the attack that gains most over its baseline:")
+    out.print("\nRisks of WP216, each with the strongest attack (gain relative to the largest possible gain):")
     for question, best in attacked.card().items():
         outcome = "not assessed; no attack was run"
         if best is not None:
             present = "present" if best.is_sure else "no significant gain"
             outcome = f"{present}; {best.title}: {share(best.success.value)}, baseline {share(best.baseline)}"
         out.print(f"  {question}: {plain(outcome)}")
+    steps = dict.fromkeys(result.attack for result in attacked.results if not ATTACKS[result.attack].on_card)
+    if steps:
+        out.print(f"  [dim]Not included, because they are only steps towards a risk: {', '.join(steps)}.[/dim]")

@@ -21,7 +21,11 @@ if TYPE_CHECKING:
     from shoal.identification.identification import Identification
 
 Method = Annotated[
-    str, typer.Option(help="Method: evidence (all indications), or g-distinct (risk rates of Menten 2024).")
+    str,
+    typer.Option(
+        help="Method: evidence (names and values), or g-distinct (risk rates of Menten 2024: the mean "
+        "of 1 / frequency over the distinct values)."
+    ),
 ]
 Compat = Annotated[str | None, typer.Option(help="Compatibility mode of g-distinct: menten-2024.")]
 
@@ -40,7 +44,9 @@ def identify(  # noqa: PLR0913, PLR0917 - options of a command
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of random choices.")] = 0,
     method: Method = "evidence",
-    alpha: Annotated[float, typer.Option(help="g-distinct: risk rates above α percent are sensitive.")] = 25.0,
+    alpha: Annotated[
+        float, typer.Option(help="g-distinct: columns with a risk rate above α percent are sensitive.")
+    ] = 25.0,
     beta: Annotated[
         float, typer.Option(help="g-distinct: risk rates from β to α percent are quasi-identifiers.")
     ] = 1.0,
@@ -151,7 +157,8 @@ def _charts(identification: "Identification") -> "dict[str, Chart]":
 
 
 def _tell_rates(g_distinct: "GDistinct") -> None:
-    table = grid("column", "risk rate", "values", "role")
+    console().print("\nRisk rate: mean of 1 / frequency over the distinct values of a column.")
+    table = grid("column", "risk rate", "values", "role by risk rate")
     for rate in g_distinct.rates:
         table.add_row(plain(rate.name), f"{short(rate.rate)}%", f"{rate.values:,}", str(rate.role))
     console().print(table)

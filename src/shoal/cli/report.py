@@ -123,7 +123,7 @@ def _check_output(output: Path, keep: Any, release: Any, *, force: bool) -> None
     if output.suffix.lower() not in {".html", ".htm", ".md", ".json"}:
         raise WriteError(
             "unknown-report-format",
-            "'{file}' has no suffix of a report format.",
+            "The suffix of '{file}' is not that of a report format.",
             remedy="Use the suffix .html, .md or .json.",
             file=output.name,
         )

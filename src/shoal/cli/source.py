@@ -45,7 +45,9 @@ _READING: dict[str, Any] = {
     "encoding": Annotated[str | None, typer.Option(help="Text encoding, such as cp1252 (default: detected).")],
     "header": Annotated[bool | None, typer.Option("--header/--no-header", help="First row is a header.")],
     "skip": Annotated[int | None, typer.Option(help="Number of lines to skip above the header.")],
-    "unnamed": Annotated[str | None, typer.Option(help="Columns without a name: refuse, drop or number.")],
+    "unnamed": Annotated[
+        str | None, typer.Option(help="Columns without a name: refuse, drop, or number (assign numbers).")
+    ],
     "markers": Annotated[
         str | None, typer.Option(help="Texts that mean missing in every column, comma-separated: NA,?")
     ],

@@ -52,7 +52,7 @@ def check_named(policy: Policy) -> None:
         if Need.SENSITIVE in model.needs and not sensitive:
             raise PolicyError(
                 "no-sensitive-column",
-                "The requirement {model} concerns sensitive values, and no column is sensitive.",
+                "The requirement {model} protects sensitive values, and no column is sensitive.",
                 model=model.name,
             )
 

@@ -51,7 +51,7 @@ class Explicit(Spec):
     @model_validator(mode="after")
     def _check(self) -> Self:
         if (self.file is None) == (not self.values):
-            raise ValueError("give either file or values")
+            raise ValueError("requires either file or values")
         if len({len(labels) for labels in self.values.values()}) > 1:
             raise ValueError("every value must have the same number of labels")
         return self

@@ -44,7 +44,7 @@ class Interval(Spec):
         title="Interval widths",
         description="interval width of each level, every width a multiple of the previous one",
     )
-    anchor: Number = Field(default=0, description="lower bound of an interval, from which all others are counted")
+    anchor: Number = Field(default=0, description="lower bound of one interval; the others follow from it")
     cuts: list[list[Number]] = Field(
         default_factory=list, description="instead of widths: lower bounds of the intervals of each level"
     )
@@ -60,7 +60,7 @@ class Interval(Spec):
     @model_validator(mode="after")
     def _check(self) -> Self:
         if bool(self.widths) == bool(self.cuts):
-            raise ValueError("give either widths or cuts")
+            raise ValueError("requires either widths or cuts")
         if any(width <= 0 for width in self.widths):
             raise ValueError("widths must be positive")
         for fine, coarse in zip(self.widths, self.widths[1:], strict=False):

@@ -62,7 +62,7 @@ class Prefix(Spec):
     @model_validator(mode="after")
     def _check(self) -> Self:
         if bool(self.keep) == (self.code is not None):
-            raise ValueError("give either keep or code")
+            raise ValueError("requires either keep or code")
         if self.code is not None and self.code not in _NAMES:
             raise ValueError(f"code must be one of {', '.join(_NAMES)}")
         if self.code is not None and self.length is not None:
@@ -81,7 +81,7 @@ class Prefix(Spec):
         fits = _fitting(self.code, pattern, length)
         unknown = [not fits(value) for value in values]
         if self.unknown == "refuse":
-            what = f"are no {self.code} codes" if self.code else f"are not {length} characters long"
+            what = f"are not {self.code} codes" if self.code else f"are not {length} characters long"
             refuse_unknown(column, counts, unknown, what, "Correct them")
         if self.code == "postcode-uk":
             return ladder(column, _british(values), unknown)

@@ -90,7 +90,10 @@ class GDistinct:
         """Return notes on the limits of the method and of the thresholds."""
         notes = [
             "Risk rates depend on the number of records: with twice the records and the same values, they are halved.",
-            f"α = {self.alpha:g} and β = {self.beta:g} are calibrated for {self.records:,} records at most.",
+            (
+                f"α = {self.alpha:g}% and β = {self.beta:g}% are not adjusted to the number of records, here "
+                f"{self.records:,}."
+            ),
         ]
         moved = [rate.name for rate in self.rates if len({self._role(rate.rate * by) for by in (0.5, 1, 2)}) > 1]
         if moved:

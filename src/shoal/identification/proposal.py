@@ -74,15 +74,15 @@ def rated(rates: GDistinct, name: str, proposal: Proposal) -> Proposal:
     >>> from shoal.identification.g_distinct import g_distinct
     >>> table = shoal.read({"sex": ["f", "m", "m", "m"]})
     >>> rated(g_distinct(table, alpha=70, beta=60), "sex", proposal(Seen(table, "sex"))).reasons
-    ('Risk rate of 66.7%, between β = 60 and α = 70.',)
+    ('Risk rate of 66.7%, between β = 60% and α = 70%.',)
     """
     rate = next((rate for rate in rates.rates if rate.name == name), None)
     if rate is None or proposal.role is Role.DIRECT or proposal.role.single:
         return proposal
     cut = {
-        Role.SENSITIVE: f"above α = {rates.alpha:g}",
-        Role.QUASI: f"between β = {rates.beta:g} and α = {rates.alpha:g}",
-        Role.INSENSITIVE: f"below β = {rates.beta:g}",
+        Role.SENSITIVE: f"above α = {rates.alpha:g}%",
+        Role.QUASI: f"between β = {rates.beta:g}% and α = {rates.alpha:g}%",
+        Role.INSENSITIVE: f"below β = {rates.beta:g}%",
     }
     return Proposal(rate.role, (f"Risk rate of {_rate(rate, rates)}%, {cut[rate.role]}.",), proposal.concept)
 

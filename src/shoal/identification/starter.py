@@ -15,8 +15,8 @@ from shoal.table.table import Table
 from shoal.words import counted, listed
 
 _SINGLE = {
-    Role.SUBJECT: '# subject = "patient_id"  # not recognised',
-    Role.HOUSEHOLD: '# household = "household_id"',
+    Role.SUBJECT: '# subject = "COLUMN"  # none was recognised; set it if individuals have several records',
+    Role.HOUSEHOLD: '# household = "COLUMN"',
 }
 
 
@@ -95,7 +95,7 @@ version = 1
 [data]
 # subject: the column that identifies the individual of a record. Without it, every record counts as an individual.
 {data}
-# missing: "own" treats missing values as a category; "never" lets them match nothing (strictest).
+# missing: "own" treats missing values as a category; "never" treats each as different from all others (strictest).
 missing = "own"
 {read}
 [columns]
@@ -104,9 +104,9 @@ missing = "own"
 #   quasi        identifies individuals in combination (birth date, postcode, sex, occupation)
 #   sensitive    must not be disclosed about an individual (diagnosis, laboratory value)
 #   insensitive  neither known to an adversary nor sensitive
-# The hierarchy of a quasi-identifier defines its levels of generalisation, up to suppression:
-#   interval   widths: interval width on each level      date       units: month, quarter, year, …
-#   prefix     keep: leading characters on each level    frequency  keep: most frequent values kept, the others merged
+# A hierarchy defines the levels of generalisation of a quasi-identifier, or the categories of a sensitive column:
+#   interval   widths: interval width at each level      date       units: month, quarter, year, …
+#   prefix     keep: leading characters at each level    frequency  keep: most frequent values kept, the others merged
 # linked = "x": generalised together with column x.
 # Columns that are not listed are not released, except the survey weight, if one is set.
 {question}{lines}

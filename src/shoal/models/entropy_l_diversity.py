@@ -42,6 +42,11 @@ class EntropyLDiversity(AttributeModel):
 
     estimator: Literal["plug-in", "grassberger"] = Field(default="plug-in", description="estimator of the entropy")
 
+    @property
+    def distinct(self) -> float:
+        """The minimum effective number of sensitive values in a class."""
+        return float(self.l or 1)
+
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
         """Return the smallest exponential of the entropy of a class."""
         worth = _worth if self.estimator == "plug-in" else _corrected

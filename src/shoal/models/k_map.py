@@ -38,7 +38,9 @@ class KMap(Model):
 
     k: int | None = Field(default=None, ge=1, strict=True, description="minimum class size in the population")
     significance: Share = Field(
-        default=Fraction(1, 20), description="significance level, if the frequencies in the population are estimated"
+        default=Fraction(1, 20),
+        description="maximum probability that a class of fewer than k individuals in the population passes, if the "
+        "frequencies in the population are estimated",
     )
 
     @field_validator("significance")

@@ -31,6 +31,11 @@ class LDiversity(AttributeModel):
 
     l: int | None = Field(default=None, ge=1, strict=True, description="minimum number of distinct values")  # noqa: E741
 
+    @property
+    def distinct(self) -> float:
+        """The minimum number of distinct sensitive values in a class."""
+        return self.l or 1
+
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
         """Return the smallest number of distinct values in a class."""
         return {"l": int(evidence.histogram.distinct().min())}

@@ -136,6 +136,11 @@ class Model(Checked):
         merging = self.counts_up or (self.averages and not overlap)
         return Monotone(generalisation=merging, suppression=self.counts_up)
 
+    @property
+    def distinct(self) -> float:
+        """The minimum number of distinct sensitive values in a class; 1 if the model requires none."""
+        return 1
+
     def least(self, evidence: Evidence) -> int:
         """Return the minimum class size; smaller classes always fail."""
         return self.enough(evidence) or 1

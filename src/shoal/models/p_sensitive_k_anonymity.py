@@ -25,6 +25,11 @@ class _KAndP(AttributeModel):
     p: int | None = Field(default=None, ge=1, strict=True, description="minimum number of distinct values")
     k: int | None = Field(default=None, ge=1, strict=True, description="minimum class size")
 
+    @property
+    def distinct(self) -> float:
+        """The minimum number of distinct sensitive values, or categories, in a class."""
+        return self.p or 1
+
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
         """Return the smallest number of distinct values, and the smallest class size."""
         return {"p": int(self._different(evidence).min()), "k": int(evidence.classes.sizes.min())}
@@ -82,7 +87,7 @@ class PPlusSensitiveKAnonymity(_KAndP):
 
 @MODELS.register("p-alpha-sensitive-k-anonymity")
 class PAlphaSensitiveKAnonymity(_KAndP):
-    """Every class has at least k individuals, and the weights of its distinct sensitive values sum to at least α.
+    """Every class has at least k individuals and p sensitive values, whose weights by category sum to at least α.
 
     ``n ≥ k``, ``#{s : s occurs in the class} ≥ p`` and ``Σ weight(s) ≥ α`` over these distinct values. Sun et al. 2008.
     A value has the weight of its category: ``(i − 1) / (m − 1)`` for the i-th of m categories, from most to least

@@ -45,6 +45,11 @@ class RecursiveLDiversity(AttributeModel):
         description="the most frequent value is compared with the sum of the l-th and all rarer values",
     )
 
+    @property
+    def distinct(self) -> float:
+        """The minimum number of distinct sensitive values in a class."""
+        return self.l
+
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
         """Return the number that c must exceed."""
         largest, rest = _parts(evidence.histogram, self.l)

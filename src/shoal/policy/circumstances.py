@@ -27,7 +27,7 @@ class PopulationSettings(Checked):
     @model_validator(mode="after")
     def _one_of(self) -> Self:
         if sum(value is not None for value in (self.file, self.size, self.fraction)) != 1:
-            raise ValueError("give one of file, size and fraction")
+            raise ValueError("requires exactly one of file, size and fraction")
         return self
 
 

@@ -146,6 +146,14 @@ class Policy(Checked):
             raise PolicyError(
                 "not-a-table", "A policy applies to a table.", remedy="Read the data first: shoal.read(frame)."
             )
+        subject = self.data.subject
+        if subject is not None and subject not in table:
+            raise PolicyError(
+                "no-subject",
+                "The table has no column '{column}', the subject of the policy. A release does not contain it.",
+                remedy="Give the original table, or check the name of the subject.",
+                column=subject,
+            )
         try:
             return replace(table, roles={}).assign(**roles)
         except ColumnError as error:

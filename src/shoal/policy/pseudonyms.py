@@ -16,7 +16,7 @@ class Keyed(Checked):
     @model_validator(mode="after")
     def _one_of(self) -> Self:
         if (self.key_file is None) == (self.key_variable is None):
-            raise ValueError("give one of key_file and key_variable")
+            raise ValueError("requires exactly one of key_file and key_variable")
         return self
 
 

@@ -38,7 +38,7 @@ def _known_attacks(schema: dict[str, Any]) -> None:
 class AttackLimit(Checked):
     """A maximum success rate of an attack on the release, compared with the upper end of its interval."""
 
-    attack: str = Field(description="name of an attack", json_schema_extra=_known_attacks)
+    attack: str = Field(description="attack whose success is limited", json_schema_extra=_known_attacks)
     at_most: Share = Field(
         gt=0,
         title="Maximum success",

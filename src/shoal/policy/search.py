@@ -82,7 +82,7 @@ class Search(Checked):
     )
     outliers: str = Field(
         default=usual_way(),
-        description="treatment of outliers, the individuals outside every class: "
+        description="treatment of outliers, the individuals whose class does not meet the requirements: "
         + "; ".join(f"{name}: {OUTLIERS[name].brief}" for name in OUTLIERS),
         json_schema_extra=_known_ways,
     )
@@ -151,8 +151,10 @@ class Search(Checked):
         taken = QUALITIES[self.quality].model_fields
         if self.balance != DEFAULT_BALANCE and "balance" not in taken:
             raise ValueError('balance applies to the measure "loss" only')
-        if (self.target is not None) != ("target" in taken):
-            raise ValueError('the measure "classification-metric" needs a target column, and no other measure has one')
+        if self.target is None and "target" in taken:
+            raise ValueError(f'the measure "{self.quality}" requires a target column')
+        if self.target is not None and "target" not in taken:
+            raise ValueError(f'the measure "{self.quality}" has no target column: remove it')
         for name in _FLAT:
             self._check_flat(name)
         self._check_allowed()

@@ -10,9 +10,10 @@ from shoal.recoding.nodes import Floats, Nodes
 
 @QUALITIES.register("granularity")
 class Granularity(CellQuality):
-    """1 − loss, averaged over the columns.
+    """1 − mean loss metric; the loss of a cell is the share of the other values that it may stand for.
 
-    Iyengar 2002; "granularity" in ARX's quality report. Value: 0 to 1, more is better. Cost: 1 − value.
+    The mean is taken over records and columns. Iyengar 2002; "granularity" in ARX's quality report. Value: 0 to 1, more
+    is better. Cost: 1 − value.
 
     >>> import shoal
     >>> shoal.compare({"x": list("abcd")}, {"x": list("ab**")}).quality["granularity"].total.value
@@ -20,7 +21,7 @@ class Granularity(CellQuality):
     """
 
     name: ClassVar[str] = "granularity"
-    title: ClassVar[str] = "1 − loss metric, arithmetic mean by number of values"
+    title: ClassVar[str] = "granularity: 1 − mean loss metric, loss counted in values"
     aspect: ClassVar[Aspect] = Aspect.VALUES
     better: ClassVar[Better] = Better.MORE
 

@@ -252,7 +252,8 @@ def _why_not(original: Table, release: Table) -> str:
     if original.records != release.records:
         lost = abs(original.records - release.records)
         more = "fewer" if release.records < original.records else "more"
-        return f"the release has {lost:,} {more} rows, the tables share no identifier, and the content fits no match"
+        rows = f"the release has {lost:,} {more} rows"
+        return f"{rows}, the tables share no identifier, and the records cannot be matched by content"
     return "the content of the release does not fit the original in any order"
 
 

@@ -170,7 +170,7 @@ class Nodes(ABC):
     def levels(self) -> Ints:
         """The level of each set in the hierarchy; −1 without a hierarchy.
 
-        A set that is no node of the hierarchy has the lowest level on which one node covers it.
+        A set that is not a node of the hierarchy has the lowest level on which one node covers it.
         """
         hierarchy = self.domain.hierarchy
         if hierarchy is None:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.errors import PolicyError, did_you_mean
+from shoal.errors import PolicyError, ReleaseError, did_you_mean
 from shoal.exact import exact
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.identification.concepts import concepts
@@ -33,6 +33,7 @@ from shoal.table.kind import Kind
 from shoal.table.role import Role
 from shoal.table.table import Table
 from shoal.techniques.technique import Gives
+from shoal.words import short
 
 _FAR = 20 * 366  # days
 
@@ -183,10 +184,40 @@ class Case:
         if Need.SENSITIVE in model.needs and not self.table.sensitive:
             raise PolicyError(
                 "no-sensitive-column",
-                "The requirement {model} concerns sensitive values, and no column is sensitive.",
+                "The requirement {model} protects sensitive values, and no column is sensitive.",
                 remedy="Give a column the role sensitive.",
                 model=model.name,
             )
+        self._check_values(model)
+        if Need.POPULATION in model.needs and (self.policy.population is None or self._lacks_register(model)):
+            raise PolicyError(
+                "no-population",
+                "The requirement {model} compares the table with {what} of the population.",
+                remedy=Setting("population.file", "register.csv"),
+                model=model.name,
+                what="a register" if Need.REGISTER in model.needs else "the size or a register",
+            )
+
+    def _check_values(self, model: Model) -> None:
+        """Refuse a requirement of more distinct sensitive values than a column has."""
+        if model.distinct <= 1:
+            return
+        for view in model.views(self.table.quasi, self.table.sensitive):
+            column = view.column
+            if column is not None and column in self.table and self.table[column].size < model.distinct:
+                raise ReleaseError(
+                    "too-few-values",
+                    "The requirement {model} requires {distinct} distinct values in each class, and column '{column}' "
+                    "has {values:value}.",
+                    remedy="Reduce the requirement, or name another sensitive column.",
+                    model=model.name,
+                    distinct=short(model.distinct),
+                    column=column,
+                    values=self.table[column].size,
+                )
+
+    def _lacks_register(self, model: Model) -> bool:
+        return Need.REGISTER in model.needs and self.register is None
 
 
 def _with_dates(table: Table, policy: Policy) -> Table:

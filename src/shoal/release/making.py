@@ -127,7 +127,7 @@ def _more_suppression(case: Case, goal: Goal, progress: Hook) -> ReleaseError:
         return ReleaseError(
             "impossible",
             "No generalisation scheme meets the requirements, even if all {persons:,} individuals may be suppressed.",
-            remedy="Reduce the requirements, XX, or add higher levels to the hierarchies.",
+            remedy="Reduce the requirements, or add higher levels to the hierarchies.",
             persons=case.persons,
         )
     some = f"at most {share(case.policy.search.suppression)} of the individuals ({case.limit:,})"

@@ -98,7 +98,7 @@ class Report(Presentable):
         if make is None:
             raise WriteError(
                 "unknown-report-format",
-                "'{file}' has no suffix of a report format.",
+                "The suffix of '{file}' is not that of a report format.",
                 remedy="Use the suffix .html, .md or .json.",
                 file=target.name,
             )

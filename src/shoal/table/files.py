@@ -39,8 +39,8 @@ def _in_folder(folder: Path) -> tuple[Path, ...]:
         raise ReadError(
             "nested-folders",
             "The folder '{folder}' contains folders ('{inner}').",
-            remedy="Give the files by a pattern, such as 'folder/**/*.parquet'. Names of folders are not read as "
-            "values.",
+            remedy="Give the files by a pattern, such as 'folder/**/*.parquet'. Partition folders such as year=2024 do "
+            "not become columns.",
             folder=folder.name,
             inner=deeper.name,
         )

@@ -111,7 +111,7 @@ class Iteration:
         for done, scheme in enumerate(schemes[order]):
             if done % _TOLD == 0:
                 kept = int(self._jury.persons[~self._left].sum())
-                self._progress(Progress(f"recoding, {kept:,} individuals done", done, len(order)))
+                self._progress(Progress(f"trying schemes ({kept:,} individuals recoded)", done, len(order)))
             self._keep(scheme)
             if not self._left.any():
                 break

@@ -75,7 +75,7 @@ def anonymize(  # noqa: PLR0913 - keyword-only options
     if policy is not None and (given or goals):
         raise PolicyError(
             "policy-and-options",
-            "A policy is given, and {option} as well.",
+            "A policy and {option} cannot be combined.",
             remedy="Put all of it into the policy, or give no policy.",
             option=next(iter([*given, *goals])),
         )
@@ -120,7 +120,7 @@ def _policy_of(table: Table, roles: Mapping[str, Any], goals: Mapping[str, Any])
         "require": [{"model": "k-anonymity", "k": goals["k"]}],
         "search": {"recoding": gentlest(several=differ).kind, **{name: goals[name] for name in goals if name != "k"}},
     }
-    return validated(Policy, document, where="The combination of options", error=PolicyError)
+    return validated(Policy, document, where="An option", error=PolicyError)
 
 
 def _whole(number: Any) -> Any:

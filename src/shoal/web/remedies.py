@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from shoal.hierarchy.spec import KINDS
 from shoal.policy.circumstances import PopulationSettings
 from shoal.policy.search import Search
 from shoal.table.options import Options
@@ -92,10 +93,28 @@ def labelled(problem: str) -> str:
     model = _SECTIONS.get(section)
     if model is not None and name in model.model_fields:
         return f"{_label(model, name)}: {text}"
-    number = re.fullmatch(r"require\.(\d+)(?:\.(\w+))?", place)
-    if number is not None:
-        return f"Requirement {int(number[1]) + 1}{f', {number[2]}' if number[2] else ''}: {text}"
+    if place in _SECTIONS:
+        return _in_labels(text, [_SECTIONS[place]])
+    if section == "search.weights":
+        return f"Weight of {name}: {text}"
+    if number := re.fullmatch(r"require\.(\d+)(?:\.(\w+))?", place):
+        part = "" if number[2] is None else f", {number[2].replace('_', ' ')}"
+        return f"Requirement {int(number[1]) + 1}{part}: {text}"
+    if ladder := re.fullmatch(r"columns\.(.+)\.hierarchy((?:\.\w+)*)", place):
+        kinds = list(KINDS.values())
+        part = _in_labels(ladder[2].split(".")[1], kinds) if ladder[2] else ""
+        return f"Hierarchy of {ladder[1]}{f', {part}' if part else ''}: {_in_labels(text, kinds)}"
     return problem
+
+
+def _in_labels(text: str, models: Sequence[type[BaseModel]]) -> str:
+    """Return a text with the labels of fields instead of the names of settings.
+
+    >>> _in_labels("levels cannot be combined with refine", [Search])
+    '"Levels" cannot be combined with "Refinement"'
+    """
+    labels = {name: f'"{_label(model, name)}"' for model in models for name in model.model_fields if name != "kind"}
+    return re.sub(r"\b\w+\b", lambda word: labels.get(word[0], word[0]), text)
 
 
 def _label(model: type[BaseModel], name: str) -> str:

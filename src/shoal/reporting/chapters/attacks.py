@@ -87,7 +87,7 @@ def _sheet(figures: tuple[str, ...], rows: Sequence[tuple[str, ...]], *notes: st
     meanings = (
         (
             "Adversaries: classical (background knowledge), statistical (trained models), adaptive (queries). "
-            "Semi-honest: analyses the release as it is; malicious: searches for weak records."
+            "Semi-honest: analyses the release as it is; malicious: searches for poorly protected records."
         ),
         "pp: percentage points. CI: confidence interval. Missing sensitive values are not attacked.",
         "Significant: the confidence interval lies above the baseline and, where measured, above the control.",

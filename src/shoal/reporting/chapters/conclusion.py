@@ -20,6 +20,6 @@ def conclusion(findings: PublicFindings, audience: Audience) -> Section:
     del audience  # identical for all audiences
     points = [f"{item} ({preset})" for preset, item in findings.policy.checklist]
     ask = Text("The following cannot be computed and must be confirmed manually:", Tone.PLAIN)
-    lines = ("Name and function", "Place and date", "Signature")
+    lines = ("Name and position", "Place and date", "Signature")
     parts: list[Block] = [verdict(findings), ask, Listing((*points, *_ALWAYS), open=True), Signature(lines)]
     return Section.of("Conclusion and sign-off", "conclusion", parts)

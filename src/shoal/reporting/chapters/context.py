@@ -74,5 +74,7 @@ def _assumptions(findings: PublicFindings) -> Listing:
     if not findings.counts_persons:
         points.append("No column has the role subject: every record is counted as an individual.")
     if findings.with_role(Role.HOUSEHOLD):
-        points.append("Members of a household may be re-identified together. This was assessed in the original.")
+        points.append(
+            "Members of a household may be re-identified together. This was assessed for the original data only."
+        )
     return Listing(tuple(points))

@@ -15,7 +15,9 @@ from shoal.words import share
 def data(findings: PublicFindings, audience: Audience) -> Section:
     """Describe the size of the data and the role of each column."""
     del audience  # the size of the released table is public
-    lead = Text("Every column has a role. Columns without one are not released.", Tone.LEAD)
+    lead = Text(
+        "Each column has a role, which determines its treatment. Columns without a role are not released.", Tone.LEAD
+    )
     return Section.of("Data and variables", "data", [lead, Facts(tuple(_size(findings))), _roles(findings)])
 
 

@@ -29,11 +29,11 @@ def reproduction(findings: PublicFindings, audience: Audience) -> Section:
         ),
     ]
     if isinstance(findings, Findings):
-        lead = "The same data, policy and version give the same release, byte by byte."
+        lead = "The same data, policy and version give the same release, byte for byte."
         facts += [("Python", platform.python_version()), ("numpy", version("numpy")), ("PyArrow", version("pyarrow"))]
         policy, manifest = findings.policy.document(), _internal(findings.release)
     else:
-        lead = "The owner can reproduce the release, byte by byte. Settings that may contain values are omitted."
+        lead = "The owner can reproduce the release, byte for byte. Settings that may contain values are omitted."
         policy = _told(findings)
         manifest = published(findings.released, findings.policy, findings.chosen) if findings.ours else None
     blocks: list[Block] = [Text(lead, Tone.LEAD), Facts(tuple(facts)), Code("Policy", toml.document(policy))]

@@ -38,7 +38,7 @@ def verdict(findings: PublicFindings) -> Text:
         sentence = f"The release has columns that the policy does not describe ({', '.join(findings.unknown)})."
         return Text(f"{sentence} They were not assessed. It should not be published.", Tone.BAD)
     if failing:
-        which = "its only requirement" if asked == 1 else f"{failing} of {asked} requirements"
+        which = "the requirement of the policy" if asked == 1 else f"{failing} of {asked} requirements"
         return Text(f"The release does not meet {which}. It should not be published.", Tone.BAD)
     if unjudged:
         sentence = f"Of {counted(asked, 'requirement')}, {len(unjudged)} could not be assessed ({unjudged[0].title})"

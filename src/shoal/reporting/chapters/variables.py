@@ -96,15 +96,16 @@ def _generalised(findings: PublicFindings, name: str) -> str:
     column, search = findings.policy.columns[name], findings.policy.search
     if column.show != "label":
         return f"microaggregation: a class shows the {column.show} of its members"
-    if column.linked is not None:
-        return f"generalisation, together with {column.linked}"
     known = _by_owner(findings, name) if isinstance(findings, Findings) else _as_seen(findings, name)
     if known:
         return known
+    if column.linked is not None:
+        return f"generalisation, together with {column.linked}"
     if search.way.done:
         return f"generalisation; {search.way.done}"
     refined = search.refine and Gives.SCHEME in search.technique.gives
-    return _REFINED if refined else search.technique.iso
+    used = _REFINED if refined else search.technique.iso
+    return used if isinstance(findings, Findings) else f"{used}, where required"
 
 
 def _by_owner(findings: Findings, name: str) -> str:
@@ -127,8 +128,11 @@ def _on_level(release: Release, name: str) -> str:
 
 
 def _as_seen(findings: PublicFindings, name: str) -> str:
-    """Describe a column as unchanged if no released cell has any information loss, as far as its labels show."""
-    return "released unchanged" if findings.visible.columns[name] == 0 else ""
+    """Describe a column by the information loss of its released cells, as far as its labels show: none, or all."""
+    lost = findings.visible.columns[name]
+    if lost in {0, 1}:
+        return _UNCHANGED if lost == 0 else "suppression of all values"
+    return ""
 
 
 def _why(role: Role | None) -> str:

@@ -287,9 +287,8 @@ class _Reader:
         number, width = self._ragged[0]
         raise ReadError(
             "ragged-rows",
-            "Rows of '{file}' with another number of fields than the first row ({fields}): {rows:,}. The first of "
-            "them is row "
-            "{number:,} ({width:field}).",
+            "{rows:row} of '{file}' {verb} not have {fields:field}, as the first row has. The first of them is row "
+            "{number:,}, with {width:field}.",
             remedy=[
                 "The separator was detected as {separator!r}.",
                 by("Give the right separator", Option("separator")),
@@ -297,6 +296,7 @@ class _Reader:
                 by("Skip lines above the header", Option("skip", 1)),
             ],
             rows=count,
+            verb="does" if count == 1 else "do",
             file=self._path.name,
             fields=len(self._dialect.first_row),
             number=number,

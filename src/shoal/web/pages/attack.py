@@ -2,18 +2,20 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from starlette.responses import Response
 
 from shoal.attacks.attack import ATTACKS
 from shoal.attacks.battery import Attacked
-from shoal.errors import AttackError
+from shoal.errors import AttackError, ShoalError
 from shoal.progress import Hook
 from shoal.reporting.chapters.attacks import attacks as chapter
 from shoal.reporting.document import Block
 from shoal.reporting.findings import Findings, of_release
 from shoal.table.reading import read
+from shoal.table.table import Table
 from shoal.verbs.attack import attack
 from shoal.web.page import Visit, route
 from shoal.web.pages.compare import OWNER, released
@@ -21,7 +23,11 @@ from shoal.web.pages.load import taken
 from shoal.web.project import Moment
 from shoal.words import first_sentence
 
-_OTHERS = ("external", "outsiders", "second")  # optional tables for attacks
+_OTHERS = {  # optional tables for attacks, with the labels of their fields
+    "external": "Identified register",
+    "outsiders": "Individuals outside the data",
+    "second": "Another release",
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,13 +59,28 @@ def _begin(visit: Visit) -> Response:
     known: Findings | None = now.result("findings")
 
     def work(_: Moment, hook: Hook) -> Tested:
-        tables: dict[str, Any] = {name: read(path, progress=hook) for name, path in others.items()}
+        tables: dict[str, Any] = {name: _read(name, path, hook) for name, path in others.items()}
         attacked = attack(release.given, release, attacks=chosen, progress=hook, **tables)
         files = {name: path.name for name, path in others.items()}
         return Tested(attacked, known or of_release(release, hook), files)
 
     now.again("attack", work, _told)
     return visit.back("attack")
+
+
+def _read(name: str, path: Path, hook: Hook) -> Table:
+    """Read an uploaded table; an error names the field and the file, because the import settings do not apply to it."""
+    try:
+        return read(path, progress=hook)
+    except ShoalError as error:
+        raise AttackError(
+            "unreadable-table",
+            "{field}, file '{file}': {reason}",
+            remedy="Correct the file, and upload it again.",
+            field=_OTHERS[name],
+            file=path.name,
+            reason=error.message,
+        ) from None
 
 
 def _told(tested: Tested) -> Iterator[Block]:

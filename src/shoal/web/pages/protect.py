@@ -114,7 +114,7 @@ def _require(visit: Visit) -> Response:
     elif model:
         more = {"model": model, **filled_in(fields(MODELS[model]), visit.form)}
     else:
-        raise PolicyError("nothing-selected", "Nothing is selected.")
+        raise PolicyError("nothing-selected", "No attack or model is selected.")
     if more in visit.now.policy.document().get("require", []):
         raise PolicyError("already-required", "This requirement already exists.")
     visit.project.edit(lambda policy: {"require": [*policy.get("require", []), more], **_settings_in(visit, policy)})
