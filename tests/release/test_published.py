@@ -117,7 +117,7 @@ def test_the_loss_can_be_recomputed_from_the_released_file(tmp_path):
         columns.age = {{ role = "quasi", hierarchy = {{ kind = "interval", widths = [10, 40] }} }}
         columns.job = {{ role = "quasi", hierarchy = {{ kind = "explicit", {jobs} }} }}
         require = [{{ model = "k-anonymity", k = 2 }}]
-        search = {{ recoding = "local", suppression = 0.2 }}
+        search = {{ recoding = "local", suppression = 0.2, quality = "loss-arithmetic" }}
     """)
     path, manifest, *_ = shoal.anonymize(data, policy).save(tmp_path / "r.csv")
     rows = list(csv.DictReader(path.read_text().splitlines()))

@@ -105,6 +105,7 @@ def internal(
 def notes(case: Case, transformed: Transformed, dependent: tuple[str, ...]) -> tuple[str, ...]:
     """Return the notes for the owner. ``dependent``: the columns whose labels depend on suppressed values."""
     return (
+        *case.remarks,
         *_on_suppressed_values(case, transformed, dependent),
         *_on_exact_values(case, transformed),
         *_on_counting(case),

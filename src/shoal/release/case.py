@@ -1,7 +1,7 @@
 """Case: a table and its policy, with everything that is derived from both before the search."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import floor
 
@@ -32,7 +32,7 @@ from shoal.table.column import SUPPRESSED, Column, as_text
 from shoal.table.kind import Kind
 from shoal.table.role import Role
 from shoal.table.table import Table
-from shoal.techniques.technique import Gives
+from shoal.techniques.technique import Gives, for_any_number
 from shoal.words import short
 
 _FAR = 20 * 366  # days
@@ -46,7 +46,7 @@ class Case:
     values of the register. ``table``: the sampled records, with the columns to be searched. ``drawn``: the sampled
     records of the original; None if all are used. ``leaders``: the leading column of each linked column. ``key``: the
     secret key of all random draws. ``is_fresh``: whether the key is new, because the policy names none. ``register``:
-    the population, if the policy names a file of it.
+    the population, if the policy names a file of it. ``remarks``: notes on changes to the policy.
     """
 
     given: Table
@@ -58,6 +58,7 @@ class Case:
     key: bytes = field(repr=False)
     is_fresh: bool
     register: Population | None = field(default=None, repr=False)
+    remarks: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, table: Table, policy: Policy) -> "Case":
@@ -112,6 +113,20 @@ class Case:
     def space(self) -> Space:
         """The space of admissible generalisation schemes."""
         return Space.of(self.table, self.table.quasi, self.hierarchies, self.policy.search.levels)
+
+    def searchable(self) -> "Case":
+        """Return the case with a technique that can treat it, if there are too many schemes for that of the policy."""
+        search = self.policy.search
+        if self.space.is_countable or search.technique.any_number:
+            return self
+        other = for_any_number()
+        changed = {"recoding": other, "refine": False, "outliers": search.outliers}
+        remark = (
+            f"{len(self.table.quasi)} quasi-identifiers give too many generalisation schemes to search. Another "
+            f"technique was used: {other.says}"
+        )
+        policy = self.policy.model_copy(update={"search": search.model_copy(update=changed)})
+        return replace(self, policy=policy, remarks=(*self.remarks, remark))
 
     @cached_property
     def persons(self) -> int:

@@ -38,6 +38,7 @@ _MEASURES = ("loss", "nue", "precision", "discernibility", "average-class-size",
 
 def released(case: Case, threads: int | None, progress: Hook) -> Release:
     """Search for the best release of a case, create it and verify it."""
+    case = case.searchable()
     treatment = _treatment(case, workers(threads), progress)
     return _made(case, Transformation.of(case, treatment), progress)
 

@@ -126,7 +126,7 @@ def frontier(
     """
     space, everybody = goal.space, goal.evidence.classes.persons
     allowed = _fitting(goal) if most is None else most
-    if len(space) > allowed:
+    if space.schemes > allowed:
         limit = f"at most {allowed:,} are allowed" if most else f"about {allowed:,} can be evaluated in a few minutes"
         raise ModelError(
             "frontier-too-large",
@@ -134,9 +134,9 @@ def frontier(
             remedy=either(
                 by("Restrict levels", Setting("search.levels")),
                 "search for a single optimum",
-                Option("most", len(space)),
+                Option("most", space.schemes),
             ),
-            schemes=len(space),
+            schemes=space.schemes,
             limit=limit,
         )
     ks, shares = sorted(set(sizes)), sorted(set(limits))

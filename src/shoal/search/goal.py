@@ -14,6 +14,7 @@ from shoal.models.model import Model, Monotone, Need, Scope, SizesModel
 from shoal.progress import Hook, silent
 from shoal.qualities.quality import FigureQuality, LevelQuality, Quality
 from shoal.recoding.nodes import Floats
+from shoal.recoding.recoding import Recoding
 from shoal.remedy import Setting
 from shoal.search.best_first import BestFirst
 from shoal.search.blanks import Blanking, Blanks
@@ -66,6 +67,17 @@ class Goal:
     def weighing(self, names: Sequence[str]) -> Floats:
         """Return the weights of columns."""
         return np.array([float(self.weights.get(name, 1)) for name in names])
+
+    def cost(self, recoding: Recoding) -> float:
+        """Return the information loss of any recoding, by the measure and the weights of the goal."""
+        measured = self.quality.measure(recoding.beside(self.space.table, self.quality.beside))
+        if measured.total is None:
+            return float("inf")
+        if not self.weights or not isinstance(self.quality, LevelQuality):
+            return measured.total.cost
+        names = [name for name in self.space.quasi if name in measured.columns]
+        costs = np.array([measured.columns[name].cost for name in names])
+        return float(self.quality.combined(costs, self.weighing(names)))
 
     @property
     def bounds(self) -> Mapping[str, tuple[int, int]]:
@@ -217,7 +229,7 @@ class Goal:
 
         It is the minimum over all schemes if the models guarantee monotonicity.
         """
-        return int(self.evaluator.counted(np.array([len(self.space) - 1])).suppressed[0])
+        return int(self.evaluator.counted(np.array([self.space.schemes - 1])).suppressed[0])
 
     def optimum(self, progress: Hook = silent, *, seconds: float | None = None, most: int = MOST_SCHEMES) -> Outcome:
         """Find the optimal scheme.
@@ -227,7 +239,7 @@ class Goal:
         """
         evaluators, objective = self.evaluators(), self.objective
         asked = (self.space, evaluators, objective, self.limit, self.monotone, progress)
-        if len(self.space) > most:
+        if self.space.schemes > most:
             return BestFirst(*asked, self.seconds if seconds is None else seconds).outcome()
         if isinstance(objective, LevelObjective) and (witnesses := self._witnesses(objective, evaluators[0])):
             return Cheapest(*asked, witnesses, objective.whole).outcome()

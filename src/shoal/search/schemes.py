@@ -126,12 +126,12 @@ def schemes(goal: Goal, limit: int, progress: Hook = silent, *, most: int = MOST
     ([4, 1, 0], [False, True, True], 1)
     """
     space = goal.space
-    if len(space) > most:
+    if space.schemes > most:
         raise ModelError(
             "too-many-schemes",
             "There are {schemes:,} generalisation schemes, which are too many to list.",
             remedy=by("Restrict the levels of some columns", Setting("search.levels")),
-            schemes=len(space),
+            schemes=space.schemes,
         )
     evaluator, contest = goal.evaluator, Contest(space)
     prices, suppressed = [], []

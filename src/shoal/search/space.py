@@ -21,7 +21,6 @@ from shoal.kernels.wide import WideWalk
 from shoal.population import Population
 from shoal.recoding.nodes import Domain
 from shoal.recoding.rungs import Rungs
-from shoal.remedy import Setting, either
 from shoal.search.ladder import Ladder
 from shoal.table.table import Table
 
@@ -74,18 +73,21 @@ class Space:
                 columns=len(quasi),
             )
         ladders = {name: Ladder.of(hierarchies[name], bounds.get(name)) for name in quasi}
-        if prod(len(ladder.sizes) for ladder in ladders.values()) > MOST_SCHEMES:
-            raise PolicyError(
-                "too-many-schemes",
-                "{columns:quasi-identifier} give too many generalisation schemes to search.",
-                remedy=either("Review the roles", Setting("search.recoding", "mondrian")),
-                columns=len(quasi),
-            )
         names = sorted(quasi, key=lambda name: -ladders[name].sizes[0])
         return cls(table, tuple(quasi), tuple(names), tuple(ladders[name] for name in names))
 
     def __len__(self) -> int:
+        return self.schemes
+
+    @cached_property
+    def schemes(self) -> int:
+        """The number of schemes, which may exceed what can be numbered."""
         return prod(self.shape)
+
+    @property
+    def is_countable(self) -> bool:
+        """Whether the schemes can be numbered, and thus searched."""
+        return self.schemes <= MOST_SCHEMES
 
     @cached_property
     def shape(self) -> tuple[int, ...]:

@@ -81,14 +81,14 @@ class Cutting:
         widths = self._widths(spans.low, spans.high)
         order = np.argsort(-widths, axis=1, kind="stable")
         whole, halves = np.ones(len(starts), bool), list[_Stretches]()
-        for relaxed in (False,) if self._strict else (False, True):
+        for relaxed, deeper in self._ways:
             for rank in range(widths.shape[1]):
                 open_ = np.flatnonzero(whole & (spans.sizes >= 2 * self._jury.least))
                 open_ = open_[widths[open_, order[open_, rank]] >= 0]
                 if not len(open_):
                     break
                 columns, chosen = order[open_, rank], (starts[open_], ends[open_])
-                at = self._cuts_at(spans.low[open_], spans.high[open_], columns)
+                at = self._cuts_at(spans.low[open_], spans.high[open_], columns, deeper)
                 sizes = spans.sizes[open_]
                 middles, left = self._parts.cut(*chosen, sizes, columns, self._groups, at, relaxed=relaxed)
                 good = self._allowed(chosen, middles, left, sizes - left)
@@ -101,12 +101,23 @@ class Cutting:
         widths = np.stack([axis.widths(low[:, j], high[:, j]) for j, axis in enumerate(self._axes)], axis=1)
         return np.where(low == high, -1.0, widths * self._weights)
 
-    def _cuts_at(self, low: Ids, high: Ids, columns: Ints) -> Ints:
-        """Return, for each part, the offset of the groups between which it is cut."""
+    @property
+    def _ways(self) -> list[tuple[bool, int]]:
+        """The ways to cut a part, in order: between nodes, then between nodes on lower levels, then through a value.
+
+        A few values on one side, such as the ages of the oldest, may prevent every cut between nodes. A cut on a lower
+        level leaves only part of the records with them.
+        """
+        deepest = max((len(axis.maps) for axis in self._axes), default=1)
+        between = [(False, deeper) for deeper in range(deepest)]
+        return between if self._strict else [*between, (True, 0)]
+
+    def _cuts_at(self, low: Ids, high: Ids, columns: Ints, deeper: int) -> Ints:
+        """Return, for each part, the offset of the groups between which it is cut; ``deeper``: levels further down."""
         at = np.zeros(len(columns), np.int64)
         for j, axis in enumerate(self._axes):
             mine = np.flatnonzero(columns == j)
-            at[mine] = self._at[j][axis.groups(low[mine, j], high[mine, j])]
+            at[mine] = self._at[j][np.maximum(axis.groups(low[mine, j], high[mine, j]) - deeper, 0)]
         return at
 
     def _allowed(self, parts: _Stretches, middles: Ints, left: NDArray[np.uint64], right: NDArray[np.uint64]) -> _Mask:

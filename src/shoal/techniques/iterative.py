@@ -17,8 +17,9 @@ from shoal.recoding.nodes import Domain, Nodes
 from shoal.remedy import Setting, by, either
 from shoal.search.goal import Goal
 from shoal.search.objective import Ints, LevelObjective
+from shoal.techniques.full_domain import best_scheme
 from shoal.techniques.jury import Jury
-from shoal.techniques.refinement import within_limit
+from shoal.techniques.refinement import better_than_scheme, refined, within_limit
 from shoal.techniques.technique import TECHNIQUES, Allows, Gives, Technique, giving
 from shoal.techniques.treatment import Treatment
 from shoal.techniques.units import Rows
@@ -40,8 +41,16 @@ class LocalRecoding(Technique):
     is_gentle: ClassVar[bool] = True
 
     def treat(self, goal: Goal, progress: Hook = silent) -> Treatment:
-        """Keep the classes that pass under the cheapest scheme, and continue with the remaining records."""
-        return scheme_by_scheme(goal, progress)
+        """Keep the classes that pass under the cheapest scheme, and continue with the remaining records.
+
+        The best scheme for all records, refined class by class, is used instead if it costs less, or if there are too
+        many schemes to try.
+        """
+        if goal.space.schemes > MOST_SCHEMES or goal.by_levels is None:
+            best = best_scheme(goal, progress)
+            finer = refined(goal, best, progress)
+            return finer if finer.persons <= goal.limit else best
+        return better_than_scheme(goal, scheme_by_scheme(goal, progress), progress)
 
 
 def scheme_by_scheme(goal: Goal, progress: Hook = silent) -> Treatment:
@@ -50,12 +59,12 @@ def scheme_by_scheme(goal: Goal, progress: Hook = silent) -> Treatment:
     Records that remain at the end join the class for which this costs least. They are suppressed if no class passes
     with them, or if suppression costs less and is within the limit.
     """
-    if len(goal.space) > MOST_SCHEMES:
+    if goal.space.schemes > MOST_SCHEMES:
         raise ModelError(
             "too-many-schemes",
             "There are {schemes:,} generalisation schemes, which are too many to try.",
             remedy=either(by("Restrict the levels of some columns", Setting("search.levels")), "use another technique"),
-            schemes=len(goal.space),
+            schemes=goal.space.schemes,
         )
     jury, objective = Jury(goal), goal.by_levels
     if objective is None:

@@ -39,6 +39,7 @@ class Mondrian(Technique):
     says: ClassVar[str] = "Records are divided recursively at medians (Mondrian)."
     iso: ClassVar[str] = "generalisation, class by class (Mondrian)"
     minds_quality: ClassVar[bool] = False
+    any_number: ClassVar[bool] = True
     allows: ClassVar[frozenset[Allows]] = frozenset({Allows.OUTLIERS, Allows.LEVELS})
 
     @property

@@ -58,6 +58,7 @@ class Technique(Checked):
     cost by the chosen quality measure. ``unit``: the unit of its decisions. ``truth``: the truthfulness of its cells.
     ``gives``: the properties of its result. ``allows``: the options that can be combined with it. ``is_usual``: the
     default of a policy that names no technique. ``is_gentle``: the default without a policy, if the table allows it.
+    ``any_number``: whether the technique works with any number of generalisation schemes, because it numbers none.
     """
 
     kind: str
@@ -72,6 +73,7 @@ class Technique(Checked):
     allows: ClassVar[frozenset[Allows]] = frozenset()
     is_usual: ClassVar[bool] = False
     is_gentle: ClassVar[bool] = False
+    any_number: ClassVar[bool] = False
 
     @classmethod
     def __pydantic_init_subclass__(cls, **options: Any) -> None:
@@ -124,6 +126,11 @@ TECHNIQUES: Registry[type[Technique]] = Registry("recoding", "shoal.techniques")
 def usual() -> Technique:
     """Return the default technique of a policy."""
     return next(technique for technique in TECHNIQUES.values() if technique.is_usual)()  # type: ignore[call-arg]
+
+
+def for_any_number() -> Technique:
+    """Return the technique for more schemes than can be searched."""
+    return next(technique for technique in TECHNIQUES.values() if technique.any_number)()  # type: ignore[call-arg]
 
 
 def gentlest(*, several: bool) -> Technique:
