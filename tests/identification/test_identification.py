@@ -261,8 +261,7 @@ def test_what_says_the_same_follows_in_the_policy():
         "sex": None,
     }
     assert found.policy().columns["birth_year"].linked == "age"
-    policy = found.starter().replace("k = 11", "k = 3")
-    assert shoal.anonymize(data, shoal.Policy.parse(policy)).table.records == 400
+    assert shoal.anonymize(data, found.policy(purpose="internal")).table.records >= 392
 
 
 def test_keys_tell_how_far_people_are_told_apart():

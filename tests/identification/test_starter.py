@@ -44,3 +44,28 @@ def test_the_demo_files(name):
     policy = shoal.Policy.parse(identify(table).starter(name))
     assert policy.unlisted(table) == ()
     policy.hierarchies(policy.apply(table))
+
+
+@pytest.mark.parametrize(
+    ("purpose", "k", "suppression"), [("public", 11, 0.05), ("controlled", 5, 0.05), ("internal", 3, 0.02)]
+)
+def test_the_purpose_determines_the_requirements(purpose, k, suppression):
+    data = {"age": [*range(20, 80)] * 5, "sex": ["f", "m"] * 150, "weight": [50.5 + n % 40 for n in range(300)]}
+    found = shoal.identify(data, combinations=False)
+    policy = found.policy(purpose=purpose)
+    assert [model.k for _, _, model in policy.requirements()] == [k]
+    assert policy.search.suppression == suppression
+    assert policy.search.technique.kind == "local"
+    assert bool(policy.context and policy.context.public) is (purpose == "public")
+    assert policy.columns["weight"].role == ("insensitive" if purpose == "internal" else "quasi")
+    assert shoal.anonymize(data, policy).verified
+
+
+def test_individuals_with_several_differing_records_are_recoded_alike():
+    data = {"patient_id": [n // 2 for n in range(200)], "age": [20 + n % 50 for n in range(200)]}
+    assert shoal.identify(data, combinations=False).policy().search.technique.kind == "global"
+
+
+def test_an_unknown_purpose():
+    with pytest.raises(shoal.errors.PolicyError, match="There is no purpose 'publik'"):
+        shoal.identify({"age": [1, 2]}, combinations=False).policy(purpose="publik")

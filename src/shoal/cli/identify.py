@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import source as given
+from shoal.cli.init import Purpose
 from shoal.cli.output import console, document, grid, plain, progress_bar, remark
 from shoal.cli.pictures import draw
 from shoal.errors import WriteError
@@ -35,6 +36,7 @@ def identify(  # noqa: PLR0913, PLR0917 - options of a command
     data: given.Source,
     options: dict[str, Any],
     write: Annotated[Path | None, typer.Option(help="Write a starter policy to this file.")] = None,
+    purpose: Purpose = "public",
     subject: Annotated[str | None, typer.Option(help="Column that identifies the individual of a record.")] = None,
     orders: Annotated[
         int | None,
@@ -78,7 +80,7 @@ def identify(  # noqa: PLR0913, PLR0917 - options of a command
             progress=hook,
         )
     if write is not None:
-        _write(identification.starter(data.name, options), write, table.source.files, force=force)
+        _write(identification.starter(data.name, options, purpose=purpose), write, table.source.files, force=force)
     if pictures is not None:
         draw(pictures, _charts(identification), force=force)
     if json:

@@ -15,13 +15,22 @@ if TYPE_CHECKING:
     from shoal.table.table import Table
 
 
+Purpose = Annotated[
+    str,
+    typer.Option(
+        help="Purpose of the release: public, controlled (recipients under contract) or internal (trusted environment)."
+    ),
+]
+
+
 @given.reading
-def init(
+def init(  # noqa: PLR0913, PLR0917 - options of a command
     data: given.Source,
     options: dict[str, Any],
     output: Annotated[Path, typer.Option("-o", "--output", help="Policy file to write; - for stdout.")] = Path(
         "policy.toml"
     ),
+    purpose: Purpose = "public",
     json: given.Json = False,
     force: given.Force = False,
 ) -> None:
@@ -35,7 +44,7 @@ def init(
             "overwrites-input", "The policy would overwrite the data.", remedy="Give another name with -o."
         )
     table = given.load(data, options)
-    policy = identify(table, combinations=False).starter(data.name, options)
+    policy = identify(table, combinations=False).starter(data.name, options, purpose=purpose)
     if str(output) == "-" and json:
         document("init", {**_result(table, Policy.parse(policy), output), "text": policy})
         return

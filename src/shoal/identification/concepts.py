@@ -27,7 +27,8 @@ class Concept:
     its disclosure is harmful. ``values``: the kinds of values that fit (empty: all); ``ranges``: the intervals of
     fitting numbers (empty: all). ``head``: as the first or last word of a name it decides alone. ``nominal``: numbers
     are codes without an order. ``unique``: values differ between individuals, so that a few categories do not fit.
-    ``otherwise``: the concept that the same words suggest if the values do not fit.
+    ``otherwise``: the concept that the same words suggest if the values do not fit. ``varies``: the value
+    changes soon, so that few know the present one.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Concept:
     nominal: bool = False
     unique: bool = False
     otherwise: str | None = None
+    varies: bool = False
 
 
 @cache
@@ -68,6 +70,7 @@ def concepts() -> dict[str, Concept]:
             section.get("nominal", False),
             section.get("unique", False),
             section.get("otherwise"),
+            section.get("varies", False),
         )
         for name, section in texts.items()
     }

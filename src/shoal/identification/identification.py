@@ -17,6 +17,7 @@ from shoal.identification.g_distinct import ALPHA, BETA, MOST_MISSING, GDistinct
 from shoal.identification.hipaa import Item, checklist
 from shoal.identification.links import Link, Way, links
 from shoal.identification.proposal import Confidence, Proposal, proposal, rated
+from shoal.identification.purpose import DEFAULT, purpose_of
 from shoal.identification.seen import Seen
 from shoal.identification.separation import separating
 from shoal.identification.starter import question, starter
@@ -82,13 +83,19 @@ class Identification(Presentable):
         """The question that the owner has to answer about the unrecognised columns; None if there are none."""
         return question(self.unrecognised)
 
-    def starter(self, name: str = "the table", options: Mapping[str, Any] | None = None) -> str:
-        """Return a commented starter policy. ``name``: the source of the table; ``options``: its reading options."""
-        return starter(self.table, self.columns, name, options)
+    def starter(
+        self, name: str = "the table", options: Mapping[str, Any] | None = None, *, purpose: str = DEFAULT
+    ) -> str:
+        """Return a commented starter policy.
 
-    def policy(self) -> Policy:
-        """Return the starter policy."""
-        return Policy.parse(self.starter())
+        ``name``: the source of the table; ``options``: its reading options. ``purpose``: "public", "controlled" or
+        "internal", which determines the requirements, the suppression limit and some roles.
+        """
+        return starter(self.table, self.columns, name, options, purpose_of(purpose))
+
+    def policy(self, *, purpose: str = DEFAULT) -> Policy:
+        """Return the starter policy for a purpose: "public", "controlled" or "internal"."""
+        return Policy.parse(self.starter(purpose=purpose))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the findings as plain data, as printed by ``shoal identify --json``."""

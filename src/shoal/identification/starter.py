@@ -1,6 +1,7 @@
 """Starter policy: a commented policy made from the findings, for the data owner to decide upon."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from textwrap import wrap
 from typing import Any
 
@@ -9,9 +10,12 @@ from shoal.hierarchy.automatic import propose
 from shoal.hierarchy.suppression import Suppression
 from shoal.identification.finding import Finding
 from shoal.identification.proposal import Confidence
+from shoal.identification.purpose import DEFAULT, PURPOSES, Purpose
+from shoal.presets.preset import PRESETS
 from shoal.table.column import Column
 from shoal.table.role import Role
 from shoal.table.table import Table
+from shoal.techniques.technique import gentlest
 from shoal.words import counted, listed
 
 _SINGLE = {
@@ -37,7 +41,13 @@ harm, make it sensitive."
     )
 
 
-def starter(table: Table, findings: Mapping[str, Finding], name: str, options: Mapping[str, Any] | None = None) -> str:
+def starter(
+    table: Table,
+    findings: Mapping[str, Finding],
+    name: str,
+    options: Mapping[str, Any] | None = None,
+    purpose: Purpose = PURPOSES[DEFAULT],
+) -> str:
     """Return a commented policy for a table that was read from ``name`` with the reading options ``options``.
 
     >>> import shoal
@@ -45,6 +55,7 @@ def starter(table: Table, findings: Mapping[str, Finding], name: str, options: M
     >>> shoal.Policy.parse(text).columns["email"].role
     <Role.DIRECT: 'direct'>
     """
+    findings = {name: replace(finding, role=purpose.role(finding)) for name, finding in findings.items()}
     columns = [finding for finding in findings.values() if not finding.role.single]
     width = max((len(toml.key(finding.name)) for finding in columns), default=0)
     first = {finding.role: finding.name for finding in reversed([*findings.values()])}
@@ -63,8 +74,22 @@ def starter(table: Table, findings: Mapping[str, Finding], name: str, options: M
         read=f"read = {toml.value(options)}\n" if options else "",
         question="".join(f"# {line}\n" for line in wrap(_comment(asked), 110)) if asked else "",
         lines="\n".join(_line(table[finding.name], finding, width) for finding in columns),
+        purpose=purpose,
+        others=", ".join(other for other in PURPOSES if other != purpose.name),
+        context=_PUBLIC if purpose.public else "",
+        criteria=_sentence("; ".join(criterion.says for criterion in PRESETS[purpose.preset].criteria)),
+        recoding=toml.value(gentlest(several=_several(table, findings)).kind),
         sensitive="" if secret is None else _DIVERSITY.format(column=toml.value(secret), most=_most(table[secret])),
     )
+
+
+def _several(table: Table, findings: Mapping[str, Finding]) -> bool:
+    """Return whether individuals have several records with differing quasi-identifiers or sensitive values."""
+    whose = next((name for name, finding in findings.items() if finding.role is Role.SUBJECT), None)
+    seen = [name for name, finding in findings.items() if finding.role in {Role.QUASI, Role.SENSITIVE}]
+    if whose is None or table[whose].missing:
+        return whose is not None
+    return len(table.distinct((*seen, whose))) > len(table[whose].values)
 
 
 def _line(column: Column, finding: Finding, width: int) -> str:
@@ -83,6 +108,10 @@ def _most(column: Column) -> int:
     return min(3, max(1, len(column.values)))
 
 
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
 def _comment(text: str) -> str:
     """Replace unprintable characters such as line breaks, so that the text stays on its line."""
     return "".join(sign if sign.isprintable() else "?" for sign in text)
@@ -90,6 +119,7 @@ def _comment(text: str) -> str:
 
 _TEMPLATE = """\
 # Starter policy for {name} ({records} records, {columns} columns). Review every line.
+# Purpose: {purpose.says} ({purpose.name}). Other purposes: {others}.
 version = 1
 
 [data]
@@ -102,7 +132,7 @@ missing = "own"
 # The role of each column:
 #   direct       identifies an individual on its own (name, e-mail, record number); not released
 #   quasi        identifies individuals in combination (birth date, postcode, sex, occupation)
-#   sensitive    must not be disclosed about an individual (diagnosis, laboratory value)
+#   sensitive    must not be disclosed about an individual (diagnosis, outcome, income)
 #   insensitive  neither known to an adversary nor sensitive
 # A hierarchy defines the levels of generalisation of a quasi-identifier, or the categories of a sensitive column:
 #   interval   widths: interval width at each level      date       units: month, quarter, year, …
@@ -111,14 +141,20 @@ missing = "own"
 # Columns that are not listed are not released, except the survey weight, if one is set.
 {question}{lines}
 
-# Privacy requirements. k-anonymity: every individual shares the quasi-identifiers with at least k - 1 others.
+# Privacy requirements for this purpose, from a published source (command: shoal presets).
+# {criteria}
 [[require]]
-model = "k-anonymity"
-k = 11
-{sensitive}
+preset = "{purpose.preset}"
+{sensitive}{context}
 [search]
-suppression = 0.02  # maximum share of suppressed individuals
-quality = "loss"    # measure of information loss to minimise
+recoding = {recoding}   # "local": each record is generalised as little as required; "global": all records alike
+suppression = {purpose.suppression}   # maximum share of suppressed individuals
+quality = "loss"     # measure of information loss to minimise
+"""
+
+_PUBLIC = """
+[context]
+public = true  # an attempt at re-identification is assumed to be certain
 """
 
 _DIVERSITY = """

@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from shoal.errors import PolicyError
 from shoal.identification.identification import CONTRIBUTION, Identification
+from shoal.identification.purpose import PURPOSES
 from shoal.reporting.document import Block, Facts, Listing, Section, Text, Tone
 from shoal.sheet import Sheet
 from shoal.table.role import Role
@@ -26,6 +27,7 @@ def _show(visit: Visit) -> Response:
         return visit.back("load")
     job = now.begin("identify", lambda now, hook: identify(now.raw(hook), progress=hook), _told, basis=Basis.FILE)
     parts = {"roles": list(Role), "chosen": chosen(visit), "digest": _digest, "fits": _fits}
+    parts["purposes"] = list(PURPOSES.values())
     return visit.show("identify", job=job, contribution=CONTRIBUTION, **parts)
 
 
@@ -87,7 +89,8 @@ def _decide(visit: Visit) -> Response:
             "several-with-role", "Two columns have the role {role}.", remedy="Give it to one of them.", role=twice[0]
         )
     _check(visit, identification, roles)
-    visit.project.edit(lambda policy: _decided(policy, identification, roles, single))
+    purpose = visit.text("purpose")
+    visit.project.edit(lambda policy: _decided(policy, identification, roles, single, purpose))
     return visit.back("assess")
 
 
@@ -123,8 +126,9 @@ def _decided(
     identification: Identification,
     chosen: Mapping[str, str],
     single: Mapping[str, list[str]],
+    purpose: str,
 ) -> dict[str, Any]:
-    """Return the parts of a policy that change when the columns get these roles."""
+    """Return the parts of a policy that change when the columns get these roles, for the purpose if one is chosen."""
     data = {name: value for name, value in policy.get("data", {}).items() if name not in _SINGLE}
     data |= {role: names[0] for role, names in single.items() if names}
     roles = {name: role for name, role in chosen.items() if role and role not in _SINGLE}
@@ -134,7 +138,12 @@ def _decided(
         if _names(identification, name, column["role"]):
             column["names_nobody"] = True
     quasi = {name for name, role in roles.items() if role == "quasi"}
-    return {"columns": columns, "data": data, "search": _about(policy.get("search", {}), quasi)}
+    changed = {"columns": columns, "data": data, "search": _about(policy.get("search", {}), quasi)}
+    if not purpose or policy.get("require"):
+        return changed
+    usual = identification.policy(purpose=purpose).document()
+    asked: dict[str, Any] = {part: usual[part] for part in ("require", "context") if part in usual}
+    return {**changed, **asked, "search": {**usual["search"], **changed["search"]}}
 
 
 def _kept(name: str, roles: Mapping[str, str], before: Mapping[str, Any]) -> dict[str, Any]:
