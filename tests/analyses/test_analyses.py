@@ -42,6 +42,36 @@ def test_cox_maximises_the_partial_likelihood():
         assert likelihood(values) > likelihood(values + step)
 
 
+def test_cox_with_a_few_very_large_values():
+    """Plain Newton steps overshoot for a skewed column, and would find no solution."""
+    rng = np.random.default_rng(4)
+    skewed = np.exp(rng.normal(0.5, 1.5, 300))
+    times = rng.exponential(1 / np.exp(0.1 * np.minimum(skewed, 30)))
+    values, _ = cox_fit(skewed[:, None], times, np.ones(300, int))
+
+    def likelihood(value):
+        linear = skewed * value
+        return sum(linear[i] - np.log(np.exp(linear[times >= times[i]]).sum()) for i in range(300))
+
+    assert likelihood(values[0]) > max(likelihood(values[0] - 1e-3), likelihood(values[0] + 1e-3))
+
+
+def test_the_event_is_named_by_its_value():
+    data = {"days": [1, 2, 3, 4, 5, 6], "status": [0, 1, 2, 2, 1, 0], "visit": [1, 1, 1, 2, 2, 2]}
+    found = shoal.compare(data, data, quasi=["days"])
+    with pytest.raises(shoal.errors.RecodingError, match="'status' has 3 values") as failure:
+        found.survival("days", "status")
+    assert "such as status=1" in str(failure.value)
+    (curves,) = found.survival("days", "status=2")
+    assert curves.before.shares.tolist() == pytest.approx([3 / 4, 3 / 4 * 2 / 3])
+    (first,) = found.where("visit=1").survival("days", "status=2")
+    assert (first.before.records, first.before.shares.tolist()) == (3, [0.0])
+    with pytest.raises(shoal.errors.RecodingError, match="does not contain the value"):
+        found.survival("days", "status=7")
+    with pytest.raises(shoal.errors.RecodingError, match="names a column and a value"):
+        found.where("visit").survival("days", "status=2")
+
+
 def test_cox_without_an_answer():
     assert cox_fit(np.array([[0.0], [0.0], [1.0], [1.0]]), np.array([4.0, 3, 2, 1]), np.array([0, 0, 1, 1])) is None
     assert cox_fit(np.ones((4, 1)), np.arange(4.0), np.ones(4, int)) is None
@@ -291,7 +321,7 @@ def test_too_many_categories_to_learn():
         (lambda found: found.learning("nothing"), "not compared"),
         (lambda found: found.regression("sex", ["age"]), "there"),
         (lambda found: found.survival("sex", "ill"), "does not contain numbers"),
-        (lambda found: found.survival("age", "days"), "values. It must have two, such as yes and no, or"),
+        (lambda found: found.survival("age", "days"), "An event or a binary outcome has two"),
     ],
 )
 def test_refused(patients, action, says):

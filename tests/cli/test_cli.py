@@ -322,3 +322,16 @@ def test_attack_tells_what_an_adversary_achieves(demo):
     assert set(result["wp216"]) == {"singling out", "linkability", "inference"}
     for wrong in (("--only", "guess"), ("--external", "nothing.csv")):
         assert run(*asked, *wrong, cwd=folder).returncode == 2
+
+
+def test_analyses_are_checked_before_anything_runs(demo):
+    asked = ("compare", "here/patients.csv", "here/release.csv", "-p", "here/policy.toml", "--time", "height")
+    for event, error in (
+        ("ethnicity", "such as competing events"),
+        ("ethnicity=nowhere", "does not contain the value"),
+        ("nothing", "There is no column 'nothing'"),
+    ):
+        done = run(*asked, "--event", event, cwd=demo[0])
+        assert (done.returncode, done.stdout) == (2, "")
+        assert error in done.stderr
+    assert "Add --event" in run(*asked, cwd=demo[0]).stderr

@@ -1,7 +1,7 @@
 """Comparison of a release with its original: information loss and privacy."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -51,7 +51,7 @@ class Comparison(Presentable):
     ``quality``: the measures by name; ``left_out``: the measures that could not be computed, with the reason.
     ``before``, ``after``: the privacy models that could be measured. ``matched``: the method that matched the records,
     or None. ``remarks``: texts that could not be interpreted, or contradict the original. ``notes``: notes for the
-    reader.
+    reader. ``filter``: the condition on the records of analyses.
     """
 
     __module__ = "shoal"
@@ -70,10 +70,16 @@ class Comparison(Presentable):
     notes: tuple[str, ...]
     recoding: Recoding
     persons: Ints | None = None
+    filter: str | None = None
+
+    def where(self, condition: str) -> "Comparison":
+        """Return the comparison whose analyses use only the records that fulfil a condition, such as ``visit=1``."""
+        return replace(self, filter=condition)
 
     def study(self) -> Study:
         """Return single records before and after, for analyses."""
-        return Study.of(self.recoding, self.persons)
+        study = Study.of(self.recoding, self.persons)
+        return study if self.filter is None else study.where(self.filter)
 
     def subgroups(self, column: str) -> list[Subgroup]:
         """Return the suppressed share of each value of a column, or of each fifth of its numbers."""

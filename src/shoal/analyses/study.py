@@ -5,11 +5,12 @@ with missing cells.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.analyses.condition import Condition
 from shoal.errors import RecodingError
 from shoal.recoding.features import Features, numeric, shown_codes
 from shoal.recoding.nodes import Floats, Ints
@@ -53,6 +54,10 @@ class Study:
         """
         return Features.of([self.recoding[name] for name in columns]).rows(self.rows)
 
+    def _condition(self, name: str) -> Condition:
+        """Return a column with the value that counts as the event, if one is given."""
+        return Condition(name) if name in self.recoding else Condition.of(name)
+
     def numbers(self, name: str) -> tuple[Floats, Floats]:
         """Return a numeric column before and after; refuse other columns."""
         part = numeric(self.recoding[name])
@@ -70,13 +75,43 @@ class Study:
         column = self.recoding[name]
         return column.matched[self.rows].astype(np.int64), shown_codes(column)[self.rows]
 
+    def where(self, text: str) -> "Study":
+        """Return the study of the records whose original fulfils a condition such as ``visit=1``.
+
+        >>> import shoal
+        >>> data = {"visit": [1, 2, 1, 2], "age": [31, 31, 34, 34]}
+        >>> len(shoal.compare(data, data, quasi=["age"]).study().where("visit=1").rows)
+        2
+        """
+        condition = Condition.of(text)
+        if condition.value is None:
+            raise RecodingError(
+                "incomplete-condition",
+                "A filter names a column and a value, such as visit=1.",
+                remedy="Add the value after an equals sign.",
+            )
+        column = self.recoding[condition.column]
+        fulfilled = np.isin(column.matched[self.rows], condition.codes(column.domain.column))
+        return replace(self, rows=self.rows[fulfilled], persons=self.persons[fulfilled])
+
     def yes_or_no(self, name: str) -> tuple[Floats, Floats]:
-        """Return a column with two values as 0 and 1, in ascending order; NaN where it is missing."""
-        column = self.recoding[name].domain.column
+        """Return a column as 0 and 1; NaN where it is missing.
+
+        Two values are taken in ascending order. Of more values, the one of a condition such as ``status=2`` is 1.
+        """
+        condition = self._condition(name)
+        column = self.recoding[condition.column].domain.column
+        if condition.value is not None:
+            events, size = condition.codes(column), len(column.values)
+            return tuple(
+                np.where((codes < 0) | (codes >= size), np.nan, np.isin(codes, events))
+                for codes in self.categories(condition.column)
+            )  # type: ignore[return-value]
         if len(column.values) != 2:
             raise RecodingError(
                 "not-binary",
-                "Column '{column}' has {values:value}. It must have two, such as yes and no, or 1 and 0.",
+                "Column '{column}' has {values:value}. An event or a binary outcome has two.",
+                remedy="Name the value that is the event, such as {column}=1; all other values then count as none.",
                 column=name,
                 values=len(column.values),
             )

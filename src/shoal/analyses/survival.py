@@ -152,18 +152,23 @@ def _hazards(design: Floats, times: Floats, events: Floats, shown: NDArray[np.bo
 def cox_fit(design: Floats, times: Floats, events: Ints) -> tuple[Floats, Floats] | None:
     """Return the coefficients and standard errors of a Cox model; None if there is no finite solution.
 
-    Ties are handled after Efron.
+    Ties are handled after Efron. Newton's steps are halved while they lower the likelihood, as for columns with a few
+    very large values.
     """
     middle = design.mean(axis=0) if len(design) else 0.0
     order = np.argsort(-times, kind="stable")
     design, times, events = (design - middle)[order], times[order], events[order]
     values = np.zeros(design.shape[1])
-    for _ in range(30):
-        score, information = _efron(design, times, events, values)
+    likelihood, score, information = _efron(design, times, events, values)
+    for _ in range(60):
         if not np.isfinite(information).all() or np.linalg.cond(information) > 1e10:
             return None
         step = np.linalg.solve(information, score)
-        values = values + step
+        after = _efron(design, times, events, values + step)
+        while not after[0] >= likelihood - 1e-9 and np.abs(step).max() >= 1e-9:
+            step /= 2
+            after = _efron(design, times, events, values + step)
+        values, (likelihood, score, information) = values + step, after
         if np.abs(values).max() > 50:
             return None
         if np.abs(step).max() < 1e-9:
@@ -171,9 +176,10 @@ def cox_fit(design: Floats, times: Floats, events: Ints) -> tuple[Floats, Floats
     return None
 
 
-def _efron(design: Floats, times: Floats, events: Ints, values: Floats) -> tuple[Floats, Floats]:
-    """Return the gradient and the information of the partial likelihood; records are sorted by time, latest first."""
-    weight = np.exp(np.clip(design @ values, -50, 50))
+def _efron(design: Floats, times: Floats, events: Ints, values: Floats) -> tuple[float, Floats, Floats]:
+    """Return the log partial likelihood, its gradient and its information; records are sorted by time, latest first."""
+    scale = np.clip(design @ values, -50, 50)
+    weight, likelihood = np.exp(scale), 0.0
     first = design * weight[:, None]
     number = design.shape[1]
     score, information = np.zeros(number), np.zeros((number, number))
@@ -186,11 +192,13 @@ def _efron(design: Floats, times: Floats, events: Ints, values: Floats) -> tuple
         dying = start + np.flatnonzero(events[start:end])
         tied = weight[dying].sum(), first[dying].sum(axis=0), first[dying].T @ design[dying]
         score += design[dying].sum(axis=0)
+        likelihood += float(scale[dying].sum())
         for part in np.arange(len(dying)) / max(len(dying), 1):
             left, middle = whole - part * tied[0], mean - part * tied[1]
+            likelihood -= float(np.log(left))
             score -= middle / left
             information += (square - part * tied[2]) / left - np.outer(middle, middle) / left**2
-    return score, information
+    return likelihood, score, information
 
 
 def _at(curve: Curve, times: Floats) -> Floats:

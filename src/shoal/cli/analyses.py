@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from shoal.analyses.regression import Regressed
     from shoal.analyses.subgroups import Subgroup
     from shoal.analyses.survival import Curves
+    from shoal.table.table import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class Asked:
     subgroups: list[str] | None
     model: str
     seed: int
+    where: str | None = None
 
     def __post_init__(self) -> None:
         if self.outcome and not self.on:
@@ -43,7 +45,7 @@ class Asked:
             raise RecodingError(
                 "incomplete-analysis",
                 "Survival analysis requires a time and an event.",
-                remedy="Add --time and --event, for example --time days --event died.",
+                remedy="Add --event, for example --event died or --event status=2." if self.time else "Add --time.",
             )
         if self.by and not self.time:
             raise RecodingError(
@@ -66,6 +68,30 @@ class Asked:
                 models=", ".join(LEARNERS),
             )
 
+    def check(self, table: "Table") -> None:
+        """Refuse columns and values that the original does not have, before anything is computed."""
+        from shoal.analyses.condition import Condition
+
+        plain_names = [self.learn, self.time, self.by, *(self.on or ()), *(self.subgroups or ())]
+        for name in plain_names:
+            if name is not None:
+                table[name]  # raises if there is no such column
+        for text in (self.event, self.outcome, self.where):
+            if text is None or text in table:
+                continue
+            condition = Condition.of(text)
+            column = table[condition.column]
+            if condition.value is not None:
+                condition.codes(column)
+        if self.event is not None and self.event in table and len(table[self.event].values) != 2:
+            raise RecodingError(
+                "not-binary",
+                "The event '{column}' has {values:value}, such as competing events.",
+                remedy="Name the value that is the event: --event {column}=VALUE. All other values count as censored.",
+                column=self.event,
+                values=len(table[self.event].values),
+            )
+
 
 @dataclass(frozen=True, slots=True)
 class Done:
@@ -84,6 +110,7 @@ class Done:
 
 def analyse(comparison: "Comparison", asked: Asked) -> Done:
     """Run the requested analyses."""
+    comparison = comparison if asked.where is None else comparison.where(asked.where)
     regressed = []
     if asked.outcome and asked.on:
         regressed.append(comparison.regression(asked.outcome, asked.on))

@@ -47,14 +47,20 @@ def compare(  # noqa: PLR0913, PLR0917 - options of a command
         str | None, typer.Option(help="Predict this column with models trained on the original and the release.")
     ] = None,
     outcome: Annotated[str | None, typer.Option(help="Outcome of a regression on the columns of --on.")] = None,
-    time: Annotated[str | None, typer.Option(help="Time of a survival analysis.")] = None,
-    event: Annotated[str | None, typer.Option(help="Event of a survival analysis: a column with two values.")] = None,
+    time: Annotated[str | None, typer.Option(help="Column with the time of a survival analysis.")] = None,
+    event: Annotated[
+        str | None,
+        typer.Option(help="Event of a survival analysis: a column with two values, or COLUMN=VALUE such as status=2."),
+    ] = None,
     by: Annotated[str | None, typer.Option(help="Group survival curves by this column.")] = None,
     on: Annotated[
         str | None, typer.Option(help="Explanatory columns for --outcome, --time and --learn, comma-separated.")
     ] = None,
     subgroups: Annotated[str | None, typer.Option(help="Columns for the analysis of suppressed records.")] = None,
     model: Annotated[str, typer.Option(help="Learning model: boosting, forest, linear or network.")] = "boosting",
+    where: Annotated[
+        str | None, typer.Option(help="Analyse only the records with this value: COLUMN=VALUE, such as visit=1.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the assignment to folds.")] = 0,
     pictures: Annotated[Path | None, typer.Option(help="Folder for charts of every column before and after.")] = None,
     force: given.Force = False,
@@ -70,11 +76,12 @@ def compare(  # noqa: PLR0913, PLR0917 - options of a command
     import shoal
     from shoal.cli import analyses
 
-    asked = analyses.Asked(learn, outcome, time, event, by, given.names(on), given.names(subgroups), model, seed)
+    asked = analyses.Asked(learn, outcome, time, event, by, given.names(on), given.names(subgroups), model, seed, where)
     chosen = shoal.Policy.load(policy) if policy is not None else None
     stated = chosen is not None and "suppressed" in chosen.data.read.model_fields_set
     notes = Notes(verbose=verbose)
     before = given.load(original, options if stated else {"suppressed": "*", **options}, chosen, notes)
+    asked.check(before)
     comparisons = {}
     for path in releases:
         after = given.load(path, {"suppressed": "*", **options}, notes=notes)
