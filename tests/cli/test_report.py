@@ -53,7 +53,9 @@ def test_from_data_and_policy_to_a_report(folder):
     assert "already exists" in again.stderr
 
 
-@pytest.mark.parametrize(("columns", "says"), [("dx,died", "does not contain numbers"), ("days,age", "An event or a binary outcome has two")])
+@pytest.mark.parametrize(
+    ("columns", "says"), [("dx,died", "does not contain numbers"), ("days,age", "An event or a binary outcome has two")]
+)
 def test_what_cannot_be_analysed_is_said_first(folder, columns, says, monkeypatch):
     """And not after the search, the attacks and the pictures."""
     monkeypatch.setattr("shoal.anonymize", None)  # it is not come to

@@ -156,7 +156,7 @@ def test_what_was_done_elsewhere_is_not_made_up(released):
     report = shoal.report(people(), changed, policy=policy())
     done = next(section for section in report.sections if section.anchor == "variables").blocks[1].rows
     said = {row[0]: row[2] for row in done}
-    assert said["lab"] == "as in the given release"
+    assert said["lab"] == "changed; the technique is not recorded"
     assert said["name"] == "removed"
 
 

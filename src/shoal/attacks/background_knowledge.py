@@ -57,7 +57,8 @@ class BackgroundKnowledge(Attack):
     @property
     def _ruled_out(self) -> str:
         """The values that the adversary rules out, in words."""
-        frequent = f"the {counted(self.excluded, 'most frequent wrong value')}" if self.excluded else ""
+        frequent = f"the {self.excluded:,} most frequent wrong values" if self.excluded else ""
+        frequent = "the most frequent wrong value" if self.excluded == 1 else frequent
         named = counted(len(self.rule_out), "given value") if self.rule_out else ""
         return " and ".join(filter(None, (frequent, named))) or "no value"
 

@@ -8,10 +8,10 @@ from shoal.charts.colours import BREACH, INK, PROTECTED
 from shoal.risk.assessment import Assessment, Band
 
 
-def class_sizes(assessment: Assessment, *, least: int | None = None) -> Chart:
+def class_sizes(assessment: Assessment, *, least: int | None = None, name: str = "") -> Chart:
     """Draw the number of persons by bands of class size, highlighting those in classes smaller than ``least``.
 
-    ``least`` defaults to the required k, if there is one.
+    ``least`` defaults to the required k, if there is one. ``name``: the name of the table in the title.
 
     >>> import shoal
     >>> made = shoal.assess({"age": [31, 31, 34, 71]}, quasi=["age"])
@@ -24,6 +24,7 @@ def class_sizes(assessment: Assessment, *, least: int | None = None) -> Chart:
     if asked is not None:
         small = sum(persons for size, persons in assessment.sizes.items() if size < asked)
         title = f"{small:,} of {assessment.persons:,} {what} are in classes smaller than {asked:,}"
+    title = f"{name}: {title[:1].lower()}{title[1:]}" if name else title
     subtitle = f"{what.capitalize()} by size of their equivalence class"
     bars = [bar for band in assessment.bands for bar in _bars(band, assessment.sizes, asked)]
     labels = [{"size": _name(band), "persons": band.persons, "label": f"{band.persons:,}"} for band in assessment.bands]

@@ -175,7 +175,7 @@ def _show_learned(learned: "Learned", out: "Console") -> None:
     rows = (("trained on the original", learned.before), ("trained on the release", learned.after))
     for name, estimate in (*rows, ("difference", learned.difference)):
         sheet.add_row(f"  {name}", short(estimate.value), _interval(estimate))
-    sheet.add_row("  [dim]baseline: most frequent or mean value[/dim]", short(learned.baseline), "")
+    sheet.add_row("  [dim]baseline: the most frequent value, or the mean of numbers[/dim]", short(learned.baseline), "")
     out.print(sheet)
     if learned.skill is not None:
         out.print(f"  Retained predictive skill: {share(learned.skill)} (share of the gain over the baseline).")

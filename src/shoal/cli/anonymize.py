@@ -56,7 +56,7 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
     json: given.Json = False,
     verbose: given.Verbose = False,
 ) -> None:
-    """Make the best release that meets a policy.
+    """Make the release with the lowest information loss that meets a policy.
 
     The release has the lowest information loss, is verified, and comes with its manifests.
 

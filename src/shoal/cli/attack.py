@@ -169,7 +169,10 @@ def show(attacked: "Attacked", out: "Console") -> None:
     out.print("\nSuccess and baseline:")
     for name, result in {_way(result): result for result in attacked.results}.items():
         out.print(f"  {plain(name)}: {plain(result.says)}; baseline: {ATTACKS[result.attack].baseline_is}")
-    out.print("\nRisks of WP216, each with the strongest attack (gain relative to the largest possible gain):")
+    out.print(
+        "\nRisks of WP216, each with success and baseline of the attack with the largest gain (relative to "
+        "100% − baseline):"
+    )
     for question, best in attacked.card().items():
         outcome = "not assessed; no attack was run"
         if best is not None:

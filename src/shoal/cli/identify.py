@@ -41,7 +41,9 @@ def identify(  # noqa: PLR0913, PLR0917 - options of a command
     orders: Annotated[
         int | None,
         typer.Option(
-            min=4, help="Number of random column orders to estimate contributions, if there are too many subsets."
+            min=4,
+            help="Number of random permutations of the columns to estimate contributions to uniqueness "
+            "(Shapley values), if there are too many subsets of columns.",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of random choices.")] = 0,
@@ -126,7 +128,8 @@ def show(identification: "Identification", out: "Console") -> None:
         shown = identification.keys[:3]
         more = f" ({len(shown)} of {identification.key_number} sets)" if identification.key_number > len(shown) else ""
         out.print(
-            f"\n{'Smallest sets' if exact else 'Small sets'} of columns that make 90% of the individuals unique{more}:"
+            f"\n{'Smallest sets' if exact else 'Small sets'} of columns that make at least 90% of the individuals "
+            f"unique{more}:"
         )
         for key in shown:
             out.print(f"  {plain(' + '.join(key.columns))} ({_told(key)})")

@@ -48,9 +48,7 @@ _READING: dict[str, Any] = {
     "unnamed": Annotated[
         str | None, typer.Option(help="Columns without a name: refuse, drop, or number (assign numbers).")
     ],
-    "markers": Annotated[
-        str | None, typer.Option(help="Texts that mean missing in every column, comma-separated: NA,?")
-    ],
+    "markers": Annotated[str | None, typer.Option(help="Missing-value codes of all columns, comma-separated: NA,?")],
     "suppressed": Annotated[str | None, typer.Option(help="Text of suppressed cells, such as *.")],
     "text": Annotated[str | None, typer.Option(help="Columns to read as text, comma-separated.")],
     "sheet": Annotated[str | None, typer.Option(help="Sheet of a workbook.")],

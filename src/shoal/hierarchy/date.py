@@ -15,6 +15,7 @@ from shoal.errors import HierarchyError
 from shoal.hierarchy.hierarchy import Hierarchy, ladder
 from shoal.hierarchy.spec import KINDS, Spec, refuse_unknown
 from shoal.hierarchy.spread import of_dates
+from shoal.remedy import ColumnSetting
 from shoal.table.column import Column, as_text
 from shoal.table.kind import Kind
 
@@ -104,7 +105,11 @@ class Date(Spec):
         if column.kind is Kind.INTEGER:
             return [(value, 0, 0) if 1000 <= value <= 9999 else None for value in column.values.to_pylist()]
         raise HierarchyError(
-            "not-dates", "Column '{column}' is of type {kind}, not dates.", column=column.name, kind=column.kind
+            "not-dates",
+            "The date hierarchy of column '{column}' does not fit: the column is of type {kind}.",
+            remedy=ColumnSetting("hierarchy.kind", "interval"),
+            column=column.name,
+            kind=column.kind,
         )
 
     def _label(self, day: Day, unit: DateUnit) -> str:

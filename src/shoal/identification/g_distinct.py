@@ -89,6 +89,7 @@ class GDistinct:
     def advice(self) -> list[str]:
         """Return notes on the limits of the method and of the thresholds."""
         notes = [
+            "Roles by risk rate follow Menten 2024: sensitive means many rare values, not harm. Review these roles.",
             "Risk rates depend on the number of records: with twice the records and the same values, they are halved.",
             (
                 f"α = {self.alpha:g}% and β = {self.beta:g}% are not adjusted to the number of records, here "

@@ -35,7 +35,7 @@ from shoal.words import counted
 
 METHODS = ("evidence", "g-distinct")
 CONTRIBUTION = (
-    "Contribution (pp): average increase of the share of unique individuals, in percentage points, if the column is "
+    "Contribution (pp): average increase in the share of unique individuals, in percentage points, if the column is "
     "known in addition to others."
 )
 HEADINGS = ("column", "role", "confidence", "reasons and remarks", "contribution (pp)")

@@ -244,7 +244,11 @@ class Policy(Checked):
         if given is None:
             return None
         if given.file is not None:
-            return Population.of(read(self.beside(given.file)), table.subject)
+            try:
+                register = read(self.beside(given.file))
+            except ReadError as error:
+                raise error.within("The register that the policy names under [population]: ", PolicyError) from None
+            return Population.of(register, table.subject)
         if given.size is not None:
             return Population(given.size)
         return Population.sampled(persons, exact(given.fraction))

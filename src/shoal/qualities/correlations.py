@@ -35,6 +35,7 @@ class Correlations(Quality):
     """
 
     name: ClassVar[str] = "correlations"
+    title: ClassVar[str] = "correlations: total change relative to those of the original"
     unit: ClassVar[str] = "mean absolute change"
     aspect: ClassVar[Aspect] = Aspect.RELATIONS
     matched: ClassVar[bool] = True

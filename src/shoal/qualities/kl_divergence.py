@@ -33,7 +33,7 @@ class KullbackLeibler(Quality):
     """
 
     name: ClassVar[str] = "kl-divergence"
-    title: ClassVar[str] = "Kullback–Leibler divergence"
+    title: ClassVar[str] = "Kullback–Leibler divergence of the joint distribution"
     aspect: ClassVar[Aspect] = Aspect.RELATIONS
     unit: ClassVar[str] = "bits"
     matched: ClassVar[bool] = True

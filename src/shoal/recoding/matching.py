@@ -127,7 +127,7 @@ def _in_order(original: Table, release: Table) -> Match:
         raise RecodingError(
             "different-numbers",
             "Records cannot be matched by position: the release has {records:record} and the original {all:,}.",
-            remedy=either(Option("key"), "omit in_order to match the records by content"),
+            remedy=either(Option("key"), "match the records by content instead"),
             records=release.records,
             all=original.records,
         )

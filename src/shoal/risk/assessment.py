@@ -364,7 +364,7 @@ class Assessor:
         if self.unlisted:
             yield f"Columns without a role, not assessed: {len(self.unlisted)}."
         if self.limits:
-            yield f"Limits for attacks are measured on a release: {listed(self.limits)}."
+            yield f"Limits of the success of attacks apply to a release, not to this table: {listed(self.limits)}."
 
 
 def _without(values: dict[str, Any], *names: str) -> dict[str, Any]:

@@ -70,7 +70,7 @@ def scheme_by_scheme(goal: Goal, progress: Hook = silent) -> Treatment:
     if objective is None:
         raise ModelError(
             "quality-of-technique",
-            "This technique tries the cheapest scheme first, which the quality {quality} does not determine.",
+            "This technique requires a measure that is computed column by column, and {quality} is not.",
             remedy=either(
                 Setting("search.quality", "loss"), Setting("search.recoding", giving(Gives.SCHEME)[0].called())
             ),

@@ -88,23 +88,42 @@ def labelled(problem: str) -> str:
     >>> labelled("data.read.separator: must be one character"), labelled("require.0.k: must be at least 1")
     ('Field separator: must be one character', 'Requirement 1, k: must be at least 1')
     """
-    place, _, text = problem.partition(": ")
+    place, divided, text = problem.partition(": ")
+    if not divided:  # about a hierarchy as a whole
+        return _in_labels(problem, list(KINDS.values()))
+    label, models = _place(place)
+    if label is None:
+        return problem
+    return f"{label}: {_in_labels(text, models)}" if label else _in_labels(text, models)
+
+
+def _place(place: str) -> tuple[str | None, list[type[BaseModel]]]:
+    """Return the label of a place in the policy, and the models whose settings a problem there may name.
+
+    The label is empty for a section as a whole, and None for an unknown place.
+    """
     section, _, name = place.rpartition(".")
-    model = _SECTIONS.get(section)
+    model, kinds = _SECTIONS.get(section), list[type[BaseModel]](KINDS.values())
+    number = re.fullmatch(r"require\.(\d+)(?:\.(\w+))?", place)
+    ladder = re.fullmatch(r"columns\.(.+)\.hierarchy((?:\.\w+)*)", place)
+    label: str | None = None
+    models: list[type[BaseModel]] = []
     if model is not None and name in model.model_fields:
-        return f"{_label(model, name)}: {text}"
-    if place in _SECTIONS:
-        return _in_labels(text, [_SECTIONS[place]])
-    if section == "search.weights":
-        return f"Weight of {name}: {text}"
-    if number := re.fullmatch(r"require\.(\d+)(?:\.(\w+))?", place):
+        label = _label(model, name)
+    elif place in _SECTIONS:
+        label, models = "", [_SECTIONS[place]]
+    elif section == "search.weights":
+        label = f"Weight of {name}"
+    elif number is not None:
         part = "" if number[2] is None else f", {number[2].replace('_', ' ')}"
-        return f"Requirement {int(number[1]) + 1}{part}: {text}"
-    if ladder := re.fullmatch(r"columns\.(.+)\.hierarchy((?:\.\w+)*)", place):
-        kinds = list(KINDS.values())
-        part = _in_labels(ladder[2].split(".")[1], kinds) if ladder[2] else ""
-        return f"Hierarchy of {ladder[1]}{f', {part}' if part else ''}: {_in_labels(text, kinds)}"
-    return problem
+        label = f"Requirement {int(number[1]) + 1}{part}"
+    elif ladder is not None:
+        parts = ladder[2].split(".")[1:2]
+        label = ", ".join([f"Hierarchy of {ladder[1]}", *(_in_labels(part, kinds) for part in parts)])
+        models = kinds
+    elif any(place in kind.model_fields for kind in kinds):
+        label, models = _in_labels(place, kinds), kinds
+    return label, models
 
 
 def _in_labels(text: str, models: Sequence[type[BaseModel]]) -> str:

@@ -77,7 +77,7 @@ def _identity(findings: Findings) -> Section:
     )
     sheet = Sheet("Re-identification risk", headings, tuple(rows), notes)
     pictures = [Figure(risks({"original": before, "release": after}, findings.threshold, least=1))]
-    pictures.append(Figure(class_sizes(before, least=findings.least)))
+    pictures.append(Figure(class_sizes(before, least=findings.least, name="Original")))
     if findings.people is not None:
         pictures += [Figure(heatmap(findings.people)), Figure(facts(findings.people))]
     return Section.of("Identity disclosure", "identity", [sheet, *pictures, _contributions(findings)])

@@ -88,7 +88,7 @@ def _elsewhere(findings: PublicFindings, name: str) -> str:
         return "not known"
     fates = findings.comparison.columns.get(name)
     same = fates is not None and not (fates.coarser or fates.changed)
-    return "released unchanged" if same else "as in the given release"
+    return "released unchanged" if same else "changed; the technique is not recorded"
 
 
 def _generalised(findings: PublicFindings, name: str) -> str:

@@ -35,9 +35,12 @@ def _told(identification: Identification) -> Iterator[Block]:
     """Present the other findings: identifying sets of columns, dependent columns and HIPAA Safe Harbor identifiers."""
     if identification.keys:
         rows = tuple((", ".join(key.columns), share(key.share)) for key in identification.keys)
-        lead = Text("An adversary who knows these attributes can re-identify nearly every individual.", Tone.LEAD)
+        exact = identification.contribution is not None and identification.contribution.exact
+        how = "" if exact else " One set was searched for in a sample, column by column; there may be others."
+        lead = Text(f"Attributes that make at least 90% of the individuals unique.{how}", Tone.LEAD)
         sheet = Sheet("", ("attributes", "unique individuals"), rows)
-        yield Section.of("Minimal identifying sets of columns", "keys", [lead, sheet])
+        title = "Minimal identifying sets of columns" if exact else "Identifying set of columns"
+        yield Section.of(title, "keys", [lead, sheet])
     if identification.links:
         lead = Text(
             "Of two dependent columns, one may disclose the suppressed values of the other. Generalise them together.",
