@@ -28,10 +28,10 @@ def test_the_command_line_is_light():
 
 
 NAMES = [
-    "AlsoKnown", "Assessment", "Attacked", "Comparison", "Dimension", "Frontier", "Identification",
+    "Advice", "AlsoKnown", "Assessment", "Attacked", "Comparison", "Dimension", "Frontier", "Identification",
     "People", "Plan", "Policy", "Release", "Report", "Schemes", "ShoalError", "Table", "ValueMap", "__version__",
-    "also_known", "anonymize", "anonymize_dataset", "assess", "attack", "charts", "compare", "demo", "dimension",
-    "errors", "frontier", "identify", "measures", "peers", "plan", "read", "report", "schemes", "write",
+    "advise", "also_known", "anonymize", "anonymize_dataset", "assess", "attack", "charts", "compare", "demo",
+    "dimension", "errors", "frontier", "identify", "measures", "peers", "plan", "read", "report", "schemes", "write",
 ]  # fmt: skip
 MODEL_FUNCTIONS = [
     "alpha_k_anonymity", "average_risk", "basic_beta_likeness", "delta_disclosure", "delta_presence",

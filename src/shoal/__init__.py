@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 # Names are imported from their modules on first use: importing numpy and Arrow takes longer than a whole --help. Type
 # checkers read __init__.pyi, which stub.py generates.
 _HOMES = {
+    "Advice": "shoal.release.advice",
     "AlsoKnown": "shoal.identification.also_known",
     "Assessment": "shoal.risk.assessment",
     "Attacked": "shoal.attacks.battery",
@@ -29,7 +30,17 @@ _HOMES = {
     **{
         verb: f"shoal.verbs.{verb}"
         for verb in (
-            *("also_known", "anonymize", "anonymize_dataset", "assess", "attack", "compare", "dimension", "frontier"),
+            *(
+                "advise",
+                "also_known",
+                "anonymize",
+                "anonymize_dataset",
+                "assess",
+                "attack",
+                "compare",
+                "dimension",
+                "frontier",
+            ),
             *("identify", "measures", "peers", "plan", "read", "schemes", "write"),
         )
     },
@@ -37,6 +48,7 @@ _HOMES = {
 _ROOMS = {"charts", "demo", "errors"}
 
 __all__ = [
+    "Advice",
     "AlsoKnown",
     "Assessment",
     "Attacked",
@@ -54,6 +66,7 @@ __all__ = [
     "Table",
     "ValueMap",
     "__version__",
+    "advise",
     "also_known",
     "anonymize",
     "anonymize_dataset",

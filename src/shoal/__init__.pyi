@@ -13,6 +13,7 @@ from shoal.identification.dimension import Dimension as Dimension
 from shoal.identification.identification import Identification as Identification
 from shoal.individuals.people import People as People
 from shoal.policy.policy import Policy as Policy
+from shoal.release.advice import Advice as Advice
 from shoal.release.mapping import ValueMap as ValueMap
 from shoal.release.release import Release as Release
 from shoal.reporting.report import Report as Report
@@ -22,6 +23,7 @@ from shoal.search.frontier import Frontier as Frontier
 from shoal.search.schemes import Schemes as Schemes
 from shoal.search.workload import Plan as Plan
 from shoal.table.table import Table as Table
+from shoal.verbs.advise import advise as advise
 from shoal.verbs.also_known import also_known as also_known
 from shoal.verbs.anonymize import anonymize as anonymize
 from shoal.verbs.anonymize_dataset import anonymize_dataset as anonymize_dataset
@@ -41,6 +43,7 @@ from shoal.verbs.write import write as write
 __version__: str
 
 __all__ = [
+    "Advice",
     "AlsoKnown",
     "Assessment",
     "Attacked",
@@ -58,6 +61,7 @@ __all__ = [
     "Table",
     "ValueMap",
     "__version__",
+    "advise",
     "also_known",
     "anonymize",
     "anonymize_dataset",

@@ -133,8 +133,8 @@ class Option(Action):
 
 
 @dataclass(frozen=True, slots=True)
-class Advice(Action):
-    """Advice that is the same in every interface."""
+class CommonAdvice(Action):
+    """CommonAdvice that is the same in every interface."""
 
     text: str
 
@@ -188,7 +188,7 @@ class Both(Action):
 
 @dataclass(frozen=True, slots=True)
 class By(Action):
-    """Advice, and the action that follows it."""
+    """CommonAdvice, and the action that follows it."""
 
     advice: str
     action: Action
@@ -213,7 +213,7 @@ def by(advice: str, action: Action) -> By:
 
 def either(*steps: str | Action) -> Either:
     """Return alternative actions; texts become advice."""
-    return Either(tuple(Advice(step) if isinstance(step, str) else step for step in steps))
+    return Either(tuple(CommonAdvice(step) if isinstance(step, str) else step for step in steps))
 
 
 def advised(remedy: Remedy | None, face: Face, **facts: Any) -> str:

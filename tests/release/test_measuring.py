@@ -104,7 +104,7 @@ def test_documents_name_the_guarantee(tmp_path):
 def test_assess_says_what_it_does_not_judge():
     found = shoal.assess(data(), policy(K, '{ attack = "linkage", at_most = 0.15 }'))
     assert len(found.requirements) == 1
-    assert any("linkage" in note and "measured on a release" in note for note in found.notes)
+    assert any("linkage" in note and "apply to a release" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(

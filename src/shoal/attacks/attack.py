@@ -34,6 +34,7 @@ class Attack(Checked):
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN})
     default: ClassVar[bool] = True  # whether the battery includes it by default
     on_card: ClassVar[bool] = True  # whether success is a risk of WP216, and not only a step towards one
+    unit: ClassVar[str] = "individual"  # what success is a share of
     baseline_is: ClassVar[str] = "the same success without the release"  # the baseline in words
 
     @abstractmethod

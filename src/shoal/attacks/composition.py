@@ -55,7 +55,7 @@ class Composition(Attack):
             certain, left = _certain(scene, other, people, column)
             yield self.result(
                 scene,
-                "the true value is disclosed with certainty",
+                "only the true value is possible in both releases",
                 certain[0],
                 max(float(certainty.mean()) for certainty in certain[1:]),
                 column=column,

@@ -45,7 +45,7 @@ class Homogeneity(Attack):
             others = None if strangers is None else judged(scene, strangers, column, [_alone])[0][0]
             yield self.result(
                 scene,
-                "the true value is disclosed with certainty",
+                "all released records that match the individual have the true value",
                 right,
                 float(chance.mean()),
                 others,

@@ -95,7 +95,8 @@ class Reconstruction(Attack):
             others = learned.right(learned.known(strangers, column), column)
         return self.result(
             scene,
-            f"a model trained on {share(self.fraction)} of the individuals predicts the value of the others "
+            f"a model trained on {share(self.fraction)} of the individuals predicts it for the others from the rest "
+            f"of their record "
             f"(numbers: the correct quintile)",
             main.right,
             main.baseline,

@@ -47,6 +47,7 @@ class SinglingOut(Attack):
     """
 
     name: ClassVar[str] = "singling-out"
+    unit: ClassVar[str] = "predicate"
     adversary: ClassVar[Adversary] = Adversary.ADAPTIVE
     criterion: ClassVar[Criterion] = Criterion.SINGLING_OUT
     baseline_is: ClassVar[str] = "the same attack with shuffled columns"

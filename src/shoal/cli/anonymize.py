@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from shoal.release.release import Release
     from shoal.search.frontier import Frontier
     from shoal.techniques.technique import Technique
+
+
+_MOST_RECORDS = 1_000_000  # alternatives for larger tables take too long to try after every release
 
 
 @given.reading
@@ -51,6 +55,10 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
         bool,
         typer.Option("--frontier", help="Show the best scheme for every k and suppression limit instead of a release."),
     ] = False,
+    advice: Annotated[
+        float,
+        typer.Option(min=0, help="Seconds for advice: alternatives that are tried after the release; 0 for no advice."),
+    ] = 5,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Make and verify the release, but write nothing.")] = False,
     force: given.Force = False,
     json: given.Json = False,
@@ -83,6 +91,7 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
         return
     notes = Notes(verbose=verbose)
     table = given.load(data, options, chosen, notes)
+    began = monotonic()
     with progress_bar() as hook:
         if frontier and chosen is not None:
             points = shoal.frontier(table, chosen, progress=hook)
@@ -99,6 +108,22 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
     notes.show_last(release.notes)
     for path in written:
         remark(f"Written: {path}")
+    if advice and len(release.tables) == 1 and table.records <= _MOST_RECORDS:
+        slow = monotonic() - began > advice  # an alternative would take as long
+        _advise(release, 0 if slow else advice)
+
+
+def _advise(release: "Release", seconds: float) -> None:
+    """Print advice on the release, after it has been written."""
+    import shoal
+
+    with progress_bar() as hook:
+        sentences = list(shoal.advise(release, seconds=seconds, progress=hook).sentences())
+    out = console()
+    if sentences:
+        out.print("\n[bold]Advice[/bold]")
+    for sentence in sentences:
+        out.print(f"  {plain(sentence)}")
 
 
 def _check_place(data: Any, policy: Path | None, output: Any, *, frontier: bool, dry_run: bool) -> None:

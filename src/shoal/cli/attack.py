@@ -11,7 +11,7 @@ from shoal.cli.assess import Quasi, Sensitive, Subject
 from shoal.cli.output import Notes, console, document, grid, plain, progress_bar
 from shoal.cli.pictures import draw
 from shoal.errors import AttackError
-from shoal.words import share
+from shoal.words import counted, share
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -177,8 +177,13 @@ def show(attacked: "Attacked", out: "Console") -> None:
         outcome = "not assessed; no attack was run"
         if best is not None:
             present = "present" if best.is_sure else "no significant gain"
-            outcome = f"{present}; {best.title}: {share(best.success.value)}, baseline {share(best.baseline)}"
+            whole = counted(best.targets, ATTACKS[best.attack].unit)
+            figures = f"{share(best.success.value)} of {whole}, baseline {share(best.baseline)}"
+            outcome = f"{present}; {best.title}: {figures}"
         out.print(f"  {question}: {plain(outcome)}")
     steps = dict.fromkeys(result.attack for result in attacked.results if not ATTACKS[result.attack].on_card)
     if steps:
-        out.print(f"  [dim]Not included, because they are only steps towards a risk: {', '.join(steps)}.[/dim]")
+        out.print(
+            f"  [dim]Not included, because they assume further knowledge or count a shift of probability: "
+            f"{', '.join(steps)}.[/dim]"
+        )

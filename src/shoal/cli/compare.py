@@ -56,7 +56,9 @@ def compare(  # noqa: PLR0913, PLR0917 - options of a command
     on: Annotated[
         str | None, typer.Option(help="Explanatory columns for --outcome, --time and --learn, comma-separated.")
     ] = None,
-    subgroups: Annotated[str | None, typer.Option(help="Columns for the analysis of suppressed records.")] = None,
+    subgroups: Annotated[
+        str | None, typer.Option(help="Compare the suppressed share between the values of these columns.")
+    ] = None,
     model: Annotated[str, typer.Option(help="Learning model: boosting, forest, linear or network.")] = "boosting",
     where: Annotated[
         str | None, typer.Option(help="Analyse only the records with this value: COLUMN=VALUE, such as visit=1.")
@@ -226,7 +228,7 @@ def _written(value: Any) -> str:
 
 def _show_columns(comparison: "Comparison", out: "Console") -> None:
     """Print the outcome of the cells; columns other than quasi-identifiers share a row if their outcomes are equal."""
-    out.print("\n[bold]Cells[/bold]")
+    out.print("\n[bold]Cells[/bold]  [dim]shares of all original records[/dim]")
     sheet = grid("  column", "unchanged", "generalised", "suppressed", "changed")
     others: dict[tuple[str, ...], list[str]] = {}
     for name, fates in comparison.columns.items():

@@ -1,6 +1,6 @@
 """Purpose of a release: who will receive it, and what follows for the starter policy."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shoal.errors import PolicyError, similar
 from shoal.identification.finding import Finding
@@ -23,11 +23,14 @@ class Purpose:
     public: bool = False
     varying: bool = True
 
-    def role(self, finding: Finding) -> Role:
-        """Return the role of a column: the proposed one, unless the recipients cannot use the attribute."""
+    def finding(self, finding: Finding) -> Finding:
+        """Return the finding for this purpose: an attribute that changes soon may not count as a quasi-identifier."""
         concept = finding.concept
         changes = concept is not None and concept.varies and finding.role is Role.QUASI
-        return Role.INSENSITIVE if changes and not self.varying else finding.role
+        if self.varying or not changes:
+            return finding
+        reason = "Changes soon, and is not a quasi-identifier for this purpose."
+        return replace(finding, role=Role.INSENSITIVE, reasons=(*finding.reasons[:1], reason))
 
 
 PURPOSES = {

@@ -1,7 +1,6 @@
 """Starter policy: a commented policy made from the findings, for the data owner to decide upon."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from textwrap import wrap
 from typing import Any
 
@@ -55,7 +54,7 @@ def starter(
     >>> shoal.Policy.parse(text).columns["email"].role
     <Role.DIRECT: 'direct'>
     """
-    findings = {name: replace(finding, role=purpose.role(finding)) for name, finding in findings.items()}
+    findings = {name: purpose.finding(finding) for name, finding in findings.items()}
     columns = [finding for finding in findings.values() if not finding.role.single]
     width = max((len(toml.key(finding.name)) for finding in columns), default=0)
     first = {finding.role: finding.name for finding in reversed([*findings.values()])}

@@ -166,7 +166,9 @@ def _divided(token: str) -> tuple[str, ...]:
         return (token,)
     places = range(len(word) - _PART, _PART - 1, -1)
     divided = next(((word[:at], word[at:]) for at in places if {word[:at], word[at:]} <= _dictionary().keys()), None)
-    return divided or (token,)
+    if divided is None:
+        return (token,)
+    return divided[1:] if divided[1] in _TAILS else divided  # docvis counts visits, and names no doctor
 
 
 def _is_head(senses: tuple[Named, ...]) -> bool:

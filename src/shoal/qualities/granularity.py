@@ -21,7 +21,7 @@ class Granularity(CellQuality):
     """
 
     name: ClassVar[str] = "granularity"
-    title: ClassVar[str] = "granularity: 1 − mean loss metric, loss counted in values"
+    title: ClassVar[str] = "granularity: 1 − mean share of other values that a cell may stand for"
     aspect: ClassVar[Aspect] = Aspect.VALUES
     better: ClassVar[Better] = Better.MORE
 

@@ -149,7 +149,7 @@ def _attributes(findings: PublicFindings, audience: Audience) -> Iterator[Sectio
     headings: tuple[str, ...]
     rows: list[tuple[str, ...]]
     if not isinstance(findings, Findings):
-        headings = ("variable", "baseline", "release", "disclosed with certainty")
+        headings = ("variable", "baseline", "release", "in classes with one value")
         rows = [
             (
                 attribute.column,
@@ -165,8 +165,8 @@ def _attributes(findings: PublicFindings, audience: Audience) -> Iterator[Sectio
             "baseline",
             "original",
             "release",
-            "disclosed with certainty, original",
-            "disclosed with certainty, release",
+            "in classes with one value, original",
+            "in classes with one value, release",
         )
         rows = list(_both(findings, audience))
     sheet = Sheet("Correct inference of sensitive attributes", headings, tuple(rows), note)

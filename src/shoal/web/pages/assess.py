@@ -129,7 +129,7 @@ def _learned(assessment: Assessment) -> Sheet:
         "Baseline: probability that the most frequent value of the whole table is the true value.",
         "Disclosed with certainty: individuals in classes with a single value.",
     )
-    headings = ("variable", "baseline", "inferred from the table", "disclosed with certainty")
+    headings = ("variable", "baseline", "inferred from the table", "in classes with one value")
     return Sheet("Attribute disclosure", headings, tuple(rows), note)
 
 
