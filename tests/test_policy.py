@@ -249,7 +249,7 @@ def test_what_only_mondrian_does_is_refused_elsewhere(option):
 
 @pytest.mark.parametrize("option", ['quality = "classification-metric"', 'target = "dx"'])
 def test_who_seeks_what_a_classifier_needs_says_what_it_is_to_predict(option):
-    with pytest.raises(PolicyError, match="target column"):
+    with pytest.raises(PolicyError, match="target"):
         shoal.Policy.parse(f"version = 1\n[search]\n{option}")
     shoal.Policy.parse('version = 1\n[search]\nquality = "classification-metric"\ntarget = "dx"')
 

@@ -38,7 +38,7 @@ def facts(people: People) -> Chart:
     ends = [{"variable": name, "known": curve[-1][0], "share": curve[-1][1]} for name, curve in curves.items()]
     return Chart.of(
         title,
-        "Individuals whose value is disclosed (PPP at most p) by some combination of at most n known variables",
+        "Individuals whose value is disclosed by some combination of at most n known variables",
         _lines(values, _apart(ends), list(curves)),
     )
 

@@ -36,7 +36,8 @@ def frontier(frontier: Frontier) -> Chart:
         else f"the information loss rises from {costs[0]} to {costs[1]}"
     )
     title = f"From k = {first['k']:,} to k = {last['k']:,} {rise}, {limit}"
-    subtitle = f"Each point: the best of {frontier.schemes:,} schemes (measure: {frontier.quality}; lower is better)"
+    schemes = f"{frontier.schemes:,} schemes of global recoding"
+    subtitle = f"Each point: the best of {schemes} (measure: {frontier.quality}; lower is better)"
     return Chart.of(title, subtitle, _body(values, limits, frontier.quality))
 
 

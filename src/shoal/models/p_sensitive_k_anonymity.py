@@ -78,6 +78,7 @@ class PPlusSensitiveKAnonymity(_KAndP):
     name: ClassVar[str] = "p-plus-sensitive-k-anonymity"
     needs: ClassVar[frozenset[Need]] = frozenset({Need.SENSITIVE, Need.HIERARCHY})
 
+    p: int | None = Field(default=None, ge=1, strict=True, description="minimum number of distinct categories")
     level: int = Field(default=1, ge=0, strict=True, description="level of the hierarchy that defines the categories")
 
     def _different(self, evidence: Evidence) -> NDArray[np.int64]:

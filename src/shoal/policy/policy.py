@@ -150,8 +150,8 @@ class Policy(Checked):
         if subject is not None and subject not in table:
             raise PolicyError(
                 "no-subject",
-                "The table has no column '{column}', the subject of the policy. A release does not contain it.",
-                remedy="Give the original table, or check the name of the subject.",
+                "The policy names '{column}' as the subject, and the table has no such column.",
+                remedy="Check the name of the subject. A release has no subject column: give the original.",
                 column=subject,
             )
         try:

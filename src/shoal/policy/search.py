@@ -49,7 +49,7 @@ class Search(Checked):
     quality: str = Field(
         default="loss",
         title="Information-loss measure",
-        description="measure to minimise",
+        description="measure whose cost is minimised; the Compare page and the documentation explain them",
         json_schema_extra=_known_qualities,
     )
     balance: Share = Field(
@@ -154,7 +154,7 @@ class Search(Checked):
         if self.target is None and "target" in taken:
             raise ValueError(f'the measure "{self.quality}" requires a target column')
         if self.target is not None and "target" not in taken:
-            raise ValueError(f'the measure "{self.quality}" has no target column: remove it')
+            raise ValueError('target applies to the measure "classification-metric" only: clear it')
         for name in _FLAT:
             self._check_flat(name)
         self._check_allowed()

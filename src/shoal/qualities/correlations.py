@@ -35,7 +35,7 @@ class Correlations(Quality):
     """
 
     name: ClassVar[str] = "correlations"
-    title: ClassVar[str] = "correlations: total change relative to those of the original"
+    title: ClassVar[str] = "correlations: change relative to those of the original, at most 1"
     unit: ClassVar[str] = "mean absolute change"
     aspect: ClassVar[Aspect] = Aspect.RELATIONS
     matched: ClassVar[bool] = True

@@ -1,7 +1,7 @@
 """Remedies in the terms of the workbench, where settings and options are fields of its pages."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
@@ -132,8 +132,13 @@ def _in_labels(text: str, models: Sequence[type[BaseModel]]) -> str:
     >>> _in_labels("levels cannot be combined with refine", [Search])
     '"Levels" cannot be combined with "Refinement"'
     """
-    labels = {name: f'"{_label(model, name)}"' for model in models for name in model.model_fields if name != "kind"}
-    return re.sub(r"\b\w+\b", lambda word: labels.get(word[0], word[0]), text)
+    return in_labels(text, {name: _label(model, name) for model in models for name in model.model_fields})
+
+
+def in_labels(text: str, labels: Mapping[str, str]) -> str:
+    """Return a text with labels instead of names; ``kind`` is also an ordinary word and stays."""
+    quoted = {name: f'"{label}"' for name, label in labels.items() if name != "kind"}
+    return re.sub(r"\b\w+\b", lambda word: quoted.get(word[0], word[0]), text)
 
 
 def _label(model: type[BaseModel], name: str) -> str:

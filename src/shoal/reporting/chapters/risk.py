@@ -86,8 +86,9 @@ def _identity(findings: Findings) -> Section:
 def _public_identity(findings: PublicFindings, audience: Audience) -> Iterator[Section]:
     """Yield the risks of the released table, if its persons can be counted."""
     if not findings.countable:
-        verified = "; the requirements above were verified when it was made" if findings.ours else ""
-        note = f"{findings.uncountable} Class sizes in individuals cannot be counted in it{verified}."
+        ours = "; the owner verified the requirements above before the subject column was removed"
+        verified = ours if findings.ours else ""
+        note = f"{findings.uncountable} Recipients cannot recount individuals in it{verified}."
         yield Section.of("Identity disclosure", "identity", [Text(note, Tone.NOTE)])
         return
     after = findings.after

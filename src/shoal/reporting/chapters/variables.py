@@ -1,6 +1,6 @@
 """Chapter on the transformation of each variable."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -182,13 +182,18 @@ def _levels(findings: Findings) -> Sheet | None:
     if findings.release is None or findings.release.scheme or not findings.release.levels:
         return None
     levels = findings.release.levels
-    top = max(map(len, levels.values()))
-    rows = [
-        (name, *(f"{number:,}" if number else "·" for number in level), *[""] * (top - len(level)))
-        for name, level in levels.items()
-    ]
-    note = ("Level 0 is the original value; the last level suppresses it.",)
+    heights = findings.release.part.transformation.heights
+    top = max((height or 0) + 1 for height in heights.values())
+    rows = [(name, *_on_each(level, heights[name], top)) for name, level in levels.items()]
+    note = ("Level 0: original values; *: suppressed; ·: no records; empty: there is no such level.",)
     return Sheet("Records on each level", ("variable", *(f"level {level}" for level in range(top))), tuple(rows), note)
+
+
+def _on_each(records: Sequence[int], height: int | None, levels: int) -> list[str]:
+    """Return the number of records on each level; the level that suppresses all values is marked."""
+    shown = [f"{number:,}{'*' * (level == height)}" if number else "·" for level, number in enumerate(records)]
+    unused = max((height or 0) + 1 - len(shown), 0)
+    return [*shown, *["·"] * unused, *[""] * (levels - len(shown) - unused)]
 
 
 def _ladders(findings: Findings) -> Iterator[Figure]:

@@ -48,7 +48,7 @@ BLOCK = 1 << 19  # bytes read at a time, so that a block and its codes stay in t
 _COMMAS = "Numbers with decimal commas in {columns}; shoal writes decimal points."
 _KEPT_AS_TEXT = (
     "In text columns, codes such as NA or ? are kept as values: {columns}. To read them as missing, name them "
-    "(markers)."
+    "as missing-value markers."
 )
 _POINTS_AS_TEXT = "Points may be thousands separators in {columns}, read as text."
 _POINTS_AS_DECIMALS = "Points may be thousands separators in {columns}, read as decimal points."

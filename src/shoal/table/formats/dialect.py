@@ -72,7 +72,7 @@ def detect(path: Path, *, encoding: str | None, separator: str | None, skip: int
     if any("\0" in name for name in rows[0]):
         raise ReadError(
             "zero-bytes",
-            "'{file}' contains zero bytes: it is not text, or in an encoding that cannot be detected.",
+            "'{file}' contains NUL bytes: it is not a text file, or its encoding cannot be detected.",
             remedy=Option("encoding", "utf-32"),
             file=path.name,
         )

@@ -1,5 +1,6 @@
 """Generalisation of the columns: hierarchies with the number of values per level, weights and permitted levels."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,7 @@ from shoal.web.jobs import Job, State
 from shoal.web.page import PATIENCE, Visit, number, route
 from shoal.web.pages.load import taken
 from shoal.web.project import Basis, Moment, files_of
+from shoal.web.remedies import in_labels
 from shoal.words import first_sentence
 
 
@@ -157,7 +159,27 @@ def _preview(visit: Visit, name: str, kind: str, values: Mapping[str, Any], spec
 
 
 def _made(kind: str, values: Mapping[str, Any]) -> Spec:
-    return validated(KINDS[kind], dict(values), where="Hierarchy", error=PolicyError)
+    """Return a hierarchy; problems are named by the labels of the form for this kind."""
+    try:
+        return validated(KINDS[kind], dict(values), where="Hierarchy", error=PolicyError)
+    except PolicyError as error:
+        labels = {field.name: field.title for field in fields(KINDS[kind], values)}
+        problems = tuple(_of_form(problem, labels) for problem in error.facts.get("problems", ()))
+        raise PolicyError("invalid", "{problems}", problems=problems) from None
+
+
+def _of_form(problem: str, labels: Mapping[str, str]) -> str:
+    """Return a problem in the terms of a form.
+
+    >>> _of_form("requires either widths or cuts", {"widths": "Interval widths"})
+    'Fill in "Interval widths"'
+    >>> _of_form("keep: is missing", {"keep": "Categories kept"})
+    'Fill in "Categories kept"'
+    """
+    names = [f'"{label}"' for name, label in labels.items() if re.search(rf"\b{name}\b", problem)]
+    if names and (problem.startswith("requires either") or problem.endswith(": is missing")):
+        return f"Fill in {' or '.join(names)}"
+    return in_labels(problem, labels)
 
 
 def _column(visit: Visit, name: str) -> ColumnPolicy:

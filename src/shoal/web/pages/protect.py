@@ -74,7 +74,8 @@ def _asked(visit: Visit) -> Iterator[dict[str, str]]:
             shown = {"name": requirement.preset, "asks": asks, "says": says}
         elif isinstance(requirement, AttackLimit):
             name = f"{requirement.attack} of {requirement.column}" if requirement.column else requirement.attack
-            says = f"{first_sentence(ATTACKS[requirement.attack])}. The upper end of the interval counts."
+            limit = "The upper limit of the 95% confidence interval must not exceed it."
+            says = f"{first_sentence(ATTACKS[requirement.attack])}. {limit}"
             shown = {"name": name, "asks": f"at most {share(requirement.at_most)}", "says": says}
         else:
             column = getattr(requirement, "column", None)
