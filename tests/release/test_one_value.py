@@ -63,7 +63,11 @@ def check(path, policy, tmp_path, way):
 
 def proposed(path, way, suppression=0.1):
     policy = shoal.identify(path).policy()
-    said = policy.search.model_dump(exclude_unset=True) | {"suppression": suppression, **WAYS[way]}
+    said = policy.search.model_dump(exclude_unset=True) | {
+        "recoding": "global",
+        "suppression": suppression,
+        **WAYS[way],
+    }
     return policy.model_copy(update={"search": Search.model_validate(said)})
 
 
