@@ -60,7 +60,7 @@ def test_wide_encodings(tmp_path, encoding):
 
 def test_zero_bytes_in_names(tmp_path):
     (tmp_path / "a.csv").write_bytes("a,b\n1,2\n".encode("utf-32-le"))
-    with pytest.raises(ReadError, match="zero bytes"):
+    with pytest.raises(ReadError, match="NUL bytes"):
         shoal.read(tmp_path / "a.csv")
 
 

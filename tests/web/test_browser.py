@@ -125,6 +125,7 @@ def decide(walk):
     walk.page.get_by_label("birth_date").wait_for()
     for name in ("height", "weight", "bmi", "insurance"):
         walk.page.get_by_label(name, exact=True).select_option("insensitive")
+    walk.page.get_by_label("Purpose of the release").select_option("")
     walk.press("Confirm roles and assess")
     walk.see("unique on the quasi-identifiers")
 
@@ -290,6 +291,7 @@ def test_files_that_are_uploaded(browser, tmp_path, pictures, name):
         walk.page.get_by_label("größe").select_option("quasi")
         walk.page.get_by_label("geschlecht").select_option("quasi")
         walk.page.get_by_label("diagnose").select_option("sensitive")
+        walk.page.get_by_label("Purpose of the release").select_option("")
         walk.press("Confirm roles and assess")
         walk.see("Re-identification risk")
         walk.follow("Next: protect")
