@@ -146,8 +146,7 @@ def _numbering(seen: Seen) -> Proposal | None:
     if seen.column.kind is not Kind.INTEGER or seen.known < FEW_RECORDS or seen.shape.values < seen.table.records:
         return None
     first, last = seen.column.values[0].as_py(), seen.column.values[-1].as_py()
-    codes = seen.table.codes(seen.name).astype(np.int64)
-    rises = bool((np.diff(codes) > 0).all()) and last - first < _DENSE * seen.table.records
+    rises = _increases(seen) and last - first < _DENSE * seen.table.records
     return Proposal(Role.DIRECT, ("Numbers the records.",), concepts()["row-number"]) if rises else None
 
 

@@ -37,30 +37,10 @@ _WEAK = {  # generic words that only describe the others
     *("source", "flag", "form", "run", "version", "method", "category", "period", "study", "trial", "measure", "rate"),
     *("marker", "reading", "ratio", "risk", "side", "score", "scale", "health", "control", "active", "baseline"),
 }
-_DESCRIBING = (  # parts of words that describe the rest: agegrp, celltype
-    *(
-        "group",
-        "grp",
-        "gp",
-        "class",
-        "cat",
-        "type",
-        "typ",
-        "level",
-        "lvl",
-        "lev",
-        "code",
-        "cd",
-        "num",
-        "cnt",
-        "ind",
-        "flag",
-    ),
-    *("value", "val", "bin", "yn", "pct", "perc", "avg", "mean", "max", "min", "std", "sum", "tot", "base", "bl"),
-    *("log", "ln", "sqrt", "sq"),
+_DESCRIBING = tuple(  # parts of words that describe the rest: agegrp, celltype
+    "group grp gp class cat type typ level lvl lev code cd num cnt ind flag value val bin yn pct perc avg mean max min "
+    "std sum tot base bl log ln sqrt sq".split()
 )
-
-
 _COMMON = frozenset(  # words that abbreviate nothing
     "rate prop sample week weekday weekend call mask code data item number total other main part home self work line "
     "point prob test true real good best high long last next open close check order count quarter half full".split()

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.errors import PolicyError, ReleaseError, did_you_mean
+from shoal.errors import PolicyError, did_you_mean
 from shoal.exact import exact
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.identification.concepts import concepts
@@ -23,6 +23,7 @@ from shoal.population import Population
 from shoal.qualities.quality import LevelQuality, Quality, quality_named
 from shoal.release.drawing import draw_key
 from shoal.release.pseudonyms import key_of
+from shoal.release.requirement_check import check_requirement
 from shoal.release.sampling import sampled
 from shoal.release.shifted import shifted
 from shoal.remedy import ColumnSetting, Option, Setting, by, either
@@ -33,7 +34,6 @@ from shoal.table.kind import Kind
 from shoal.table.role import Role
 from shoal.table.table import Table
 from shoal.techniques.technique import Gives, for_any_number
-from shoal.words import short
 
 _FAR = 20 * 366  # days
 
@@ -120,7 +120,7 @@ class Case:
         if self.space.is_countable or search.technique.any_number:
             return self
         other = for_any_number()
-        changed = {"recoding": other, "refine": False, "outliers": search.outliers}
+        changed = {"recoding": other, "refine": False}
         remark = (
             f"{len(self.table.quasi)} quasi-identifiers give too many generalisation schemes to search. Another "
             f"technique was used: {other.says}"
@@ -154,7 +154,7 @@ class Case:
     def goal(self, models: tuple[Model, ...], limit: int, threads: int) -> Goal:
         """Return the goal of a search that may suppress at most ``limit`` persons."""
         for model in models:
-            self._check_columns(model)
+            check_requirement(model, self.table, self.policy, self.register)
         how = self.policy.search
         return Goal(self.space, self.gatherer, models, self.quality, limit, how.weights, threads, how.seconds)
 
@@ -179,60 +179,6 @@ class Case:
                 quality=quality.name,
             )
         return quality
-
-    def _check_columns(self, model: Model) -> None:
-        named = getattr(model, "column", None)
-        if named is not None and named not in self.table:
-            raise PolicyError(
-                "unknown-column",
-                "A requirement names column '{column}', which does not exist.",
-                remedy=did_you_mean(named, self.table.names),
-                column=named,
-            )
-        if named is not None and named not in self.table.sensitive:
-            raise PolicyError(
-                "column-not-sensitive",
-                "A requirement names column '{column}', which is not sensitive.",
-                remedy=ColumnSetting("role", "sensitive"),
-                column=named,
-            )
-        if Need.SENSITIVE in model.needs and not self.table.sensitive:
-            raise PolicyError(
-                "no-sensitive-column",
-                "The requirement {model} protects sensitive values, and no column is sensitive.",
-                remedy="Give a column the role sensitive.",
-                model=model.name,
-            )
-        self._check_values(model)
-        if Need.POPULATION in model.needs and (self.policy.population is None or self._lacks_register(model)):
-            raise PolicyError(
-                "no-population",
-                "The requirement {model} compares the table with {what} of the population.",
-                remedy=Setting("population.file", "register.csv"),
-                model=model.name,
-                what="a register" if Need.REGISTER in model.needs else "the size or a register",
-            )
-
-    def _check_values(self, model: Model) -> None:
-        """Refuse a requirement of more distinct sensitive values than a column has."""
-        if model.distinct <= 1:
-            return
-        for view in model.views(self.table.quasi, self.table.sensitive):
-            column = view.column
-            if column is not None and column in self.table and self.table[column].size < model.distinct:
-                raise ReleaseError(
-                    "too-few-values",
-                    "The requirement {model} requires {distinct} distinct values in each class, and column '{column}' "
-                    "has {values:value}.",
-                    remedy="Reduce the requirement, or name another sensitive column.",
-                    model=model.name,
-                    distinct=short(model.distinct),
-                    column=column,
-                    values=self.table[column].size,
-                )
-
-    def _lacks_register(self, model: Model) -> bool:
-        return Need.REGISTER in model.needs and self.register is None
 
 
 def _with_dates(table: Table, policy: Policy) -> Table:

@@ -17,9 +17,8 @@ from shoal.recoding.nodes import Domain, Nodes
 from shoal.remedy import Setting, by, either
 from shoal.search.goal import Goal
 from shoal.search.objective import Ints, LevelObjective
-from shoal.techniques.full_domain import best_scheme
 from shoal.techniques.jury import Jury
-from shoal.techniques.refinement import better_than_scheme, refined, within_limit
+from shoal.techniques.refinement import better_than_scheme, refined_scheme, within_limit
 from shoal.techniques.technique import TECHNIQUES, Allows, Gives, Technique, giving
 from shoal.techniques.treatment import Treatment
 from shoal.techniques.units import Rows
@@ -47,9 +46,7 @@ class LocalRecoding(Technique):
         many schemes to try.
         """
         if goal.space.schemes > MOST_SCHEMES or goal.by_levels is None:
-            best = best_scheme(goal, progress)
-            finer = refined(goal, best, progress)
-            return finer if finer.persons <= goal.limit else best
+            return refined_scheme(goal, progress)
         return better_than_scheme(goal, scheme_by_scheme(goal, progress), progress)
 
 

@@ -26,11 +26,16 @@ def refined(goal: Goal, treatment: Treatment, progress: Hook = silent) -> Treatm
     return cutting.run(groups.ids, treatment.suppressed[units.of_row])
 
 
+def refined_scheme(goal: Goal, progress: Hook = silent) -> Treatment:
+    """Return the best scheme, refined; unrefined if the refinement exceeds the suppression limit."""
+    scheme = best_scheme(goal, progress)
+    finer = refined(goal, scheme, progress)
+    return finer if finer.persons <= goal.limit else scheme
+
+
 def better_than_scheme(goal: Goal, treatment: Treatment, progress: Hook = silent) -> Treatment:
     """Return a treatment, or the refinement of the best scheme if that costs less: never worse than global recoding."""
-    best = best_scheme(goal, progress)
-    finer = refined(goal, best, progress)
-    finer = finer if finer.persons <= goal.limit else best
+    finer = refined_scheme(goal, progress)
     allowed = [each for each in (treatment, finer) if each.persons <= goal.limit]
     return min(allowed, key=lambda each: goal.cost(each.recoding()), default=finer)
 
@@ -39,10 +44,8 @@ def within_limit(goal: Goal, treatment: Treatment, progress: Hook = silent) -> T
     """Return a treatment, or a refinement of the best scheme if the treatment exceeds the suppression limit.
 
     Records that a recoding generalises completely show nothing and count as suppressed. A scheme for all records need
-    not suppress any. If even its refinement exceeds the limit, the scheme is returned unrefined.
+    not suppress any.
     """
     if treatment.persons <= goal.limit or not goal.space.is_countable:
         return treatment
-    scheme = best_scheme(goal, progress)
-    finer = refined(goal, scheme, progress)
-    return finer if finer.persons <= goal.limit else scheme
+    return refined_scheme(goal, progress)

@@ -88,9 +88,7 @@ def labelled(problem: str) -> str:
     >>> labelled("data.read.separator: must be one character"), labelled("require.0.k: must be at least 1")
     ('Field separator: must be one character', 'Requirement 1, k: must be at least 1')
     """
-    place, divided, text = problem.partition(": ")
-    if not divided:  # about a hierarchy as a whole
-        return _in_labels(problem, list(KINDS.values()))
+    place, _, text = problem.partition(": ")
     label, models = _place(place)
     if label is None:
         return problem
@@ -121,8 +119,6 @@ def _place(place: str) -> tuple[str | None, list[type[BaseModel]]]:
         parts = ladder[2].split(".")[1:2]
         label = ", ".join([f"Hierarchy of {ladder[1]}", *(_in_labels(part, kinds) for part in parts)])
         models = kinds
-    elif any(place in kind.model_fields for kind in kinds):
-        label, models = _in_labels(place, kinds), kinds
     return label, models
 
 
