@@ -62,7 +62,7 @@ REGISTERED = [
 
 
 @st.composite
-def goals(draw, *, registered=False):
+def goals(draw, *, registered=False, several=False):
     size = draw(st.integers(1, 14))
     seeded = np.random.default_rng(draw(st.integers(0, 10_000)))
     table = shoal.read(
@@ -74,6 +74,8 @@ def goals(draw, *, registered=False):
             "ward": [("a", "b")[one] for one in seeded.integers(0, 2, size)],
         }
     ).assign(quasi=["age", "sex", "zip"], sensitive=["dx", "ward"])
+    if several:
+        table = with_subject(table, seeded.integers(0, max(size // 2, 1), size))
     population = Population(size * 10)
     if registered:
         more = draw(st.lists(st.tuples(st.integers(0, 12), st.sampled_from("fm"), st.sampled_from("01")), max_size=20))
@@ -93,7 +95,13 @@ def goals(draw, *, registered=False):
     bulk = [name for name in QUALITIES if issubclass(QUALITIES[name], LevelQuality | FigureQuality)]
     quality = QUALITIES[draw(st.sampled_from([*bulk, "loss", "nue", "ambiguity"]))]()
     limit = draw(st.sampled_from([0, size // 4, size]))
-    return Goal(space, gatherer, models, quality, limit, threads=draw(st.sampled_from([1, 2])))
+    weights = {"age": draw(st.sampled_from([1.0, 3.0]))} if several and isinstance(quality, LevelQuality) else {}
+    return Goal(space, gatherer, models, quality, limit, weights, threads=draw(st.sampled_from([1, 2])))
+
+
+def with_subject(table, persons):
+    columns = {**table.to_frame("pyarrow").to_pydict(), "who": persons.tolist()}
+    return shoal.read(columns).assign(quasi=["age", "sex", "zip"], sensitive=["dx", "ward"], subject="who")
 
 
 def tried(goal):
@@ -105,6 +113,25 @@ def tried(goal):
         int(n): (float(p), int(s))
         for n, p, s in zip(counted.schemes[fits], counted.prices[fits], counted.suppressed[fits], strict=True)
     }
+
+
+@given(goal=goals(several=True))
+@examples(100)
+def test_the_search_finds_the_best_scheme_for_persons_with_several_records(goal):
+    """Including the weights of columns, which schemes evaluated one by one once ignored."""
+    plain, found = goal.plain, goal.optimum().best
+    judged = {scheme: plain.judged(scheme) for scheme in range(len(goal.space))}
+    costs = {
+        scheme: goal.cost(plain.recoding(scheme, result.suppressed))
+        for scheme, result in judged.items()
+        if result.persons <= goal.limit
+    }
+    assert (found is None) == (not any(np.isfinite(cost) for cost in costs.values()))
+    if found is not None:
+        cheapest = min(costs.values())
+        assert costs[found.scheme] == pytest.approx(cheapest, rel=1e-9, abs=1e-12)
+        assert found.price == pytest.approx(cheapest, rel=1e-9, abs=1e-12)
+        assert found.suppressed == judged[found.scheme].persons
 
 
 @pytest.mark.parametrize("kernels", ["c", "numpy"])

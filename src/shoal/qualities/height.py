@@ -59,6 +59,10 @@ class Height(LevelQuality):
 
         return prices
 
+    def price(self, score: Score) -> float:
+        """Return the mean level."""
+        return score.value
+
     def steady(self, rungs: Rungs) -> bool:
         """Return whether all values are on the level of the scheme; values suppressed on every level are not."""
         costs, _ = rungs.spread(levels)

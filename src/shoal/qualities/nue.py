@@ -64,6 +64,10 @@ class NonUniformEntropy(LevelQuality):
 
         return prices
 
+    def price(self, score: Score) -> float:
+        """Return the loss in bits."""
+        return score.value
+
     def steady(self, rungs: Rungs) -> bool:
         """Return whether the same values are suppressed on every level, apart from the top levels where all are."""
         hidden, _ = rungs.spread(lambda nodes: nodes.lost.astype(np.float64))

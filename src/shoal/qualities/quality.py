@@ -174,6 +174,10 @@ class LevelQuality(ColumnQuality):
         suppressed.
         """
 
+    def price(self, score: Score) -> float:
+        """Return the cost of a measured column, in the unit of ``pricing``."""
+        return score.cost
+
     @abstractmethod
     def steady(self, rungs: Rungs) -> bool:
         """Return whether the cost that suppression adds to the column never decreases.

@@ -97,7 +97,7 @@ class Advice(Presentable):
         if revealing:
             unique = ", ".join(f"{column.column} ({share(column.unique / self.persons)})" for column in revealing)
             yield f"Individuals who become unique if one more released column is known: {unique}."
-        for column in [column for column in self.lost if column.cost > 0][:SHOWN]:
+        for column in [column for column in self.lost if column.cost > 0 and column.forced_by][:SHOWN]:
             yield (
                 f"'{column.column}' lost {share(column.cost)} of its information: released unchanged, it would put "
                 f"{counted(column.forced_by, 'individual')} into classes smaller than {self.least:,}."
@@ -235,7 +235,7 @@ def _changes(release: Release) -> Iterator[tuple[str, Policy, str | None]]:
                 update={part: _without(getattr(search, part), name) for part in ("weights", "levels")}
             )
             update: dict[str, Any] = {"columns": columns, "search": changed_search}
-            yield f"With '{name}' as insensitive, released unchanged", policy.model_copy(update=update), name
+            yield f"If no adversary can know '{name}' (role insensitive)", policy.model_copy(update=update), name
 
 
 def _without(settings: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -69,15 +69,15 @@ class Goal:
         return np.array([float(self.weights.get(name, 1)) for name in names])
 
     def cost(self, recoding: Recoding) -> float:
-        """Return the information loss of any recoding, by the measure and the weights of the goal."""
+        """Return the information loss of any recoding as a search computes it, with the weights of the goal."""
         measured = self.quality.measure(recoding.beside(self.space.table, self.quality.beside))
         if measured.total is None:
             return float("inf")
-        if not self.weights or not isinstance(self.quality, LevelQuality):
+        if not isinstance(self.quality, LevelQuality):
             return measured.total.cost
         names = [name for name in self.space.quasi if name in measured.columns]
-        costs = np.array([measured.columns[name].cost for name in names])
-        return float(self.quality.combined(costs, self.weighing(names)))
+        prices = np.array([self.quality.price(measured.columns[name]) for name in names])
+        return float(self.quality.combined(prices, self.weighing(names)))
 
     @property
     def bounds(self) -> Mapping[str, tuple[int, int]]:
@@ -156,11 +156,9 @@ class Goal:
     def objective(self) -> Objective:
         """The cost function for schemes."""
         space = self.space
-        if isinstance(self.evaluator, Plain):
-            return MeasuredObjective()
         if self.by_levels is not None:
             return self.by_levels
-        if isinstance(self.quality, FigureQuality):
+        if isinstance(self.quality, FigureQuality) and not isinstance(self.evaluator, Plain):
             return FigureObjective(self.quality, space.table.records, space.table.distinct(space.quasi).counts)
         return MeasuredObjective()
 
@@ -173,8 +171,13 @@ class Goal:
 
     @property
     def plain(self) -> Plain:
-        """The slow evaluator that supports any scheme and any model."""
+        """The slow evaluator that supports any scheme, any model and any quality measure."""
         return Plain(self.space, self.gatherer, self.models, self.quality, self.limit)
+
+    @property
+    def _one_by_one(self) -> Plain:
+        """The evaluator for any scheme and any model; it measures recodings only if their cost is not that of levels."""
+        return replace(self.plain, measuring=self.by_levels is None)
 
     @cached_property
     def evaluator(self) -> Evaluator:
@@ -182,7 +185,7 @@ class Goal:
         by_class = self._by_class
         if not self.space.blanks_some:
             return by_class
-        return Blanking(by_class, Blanks.of(self.space)) if isinstance(by_class, BySize) else self.plain
+        return Blanking(by_class, Blanks.of(self.space)) if isinstance(by_class, BySize) else self._one_by_one
 
     @property
     def by_class(self) -> bool:
@@ -193,13 +196,13 @@ class Goal:
     def _by_class(self) -> Evaluator:
         views = [self._views(model) for model in self.models]
         if not (self._adds_up and self._in_bulk) or any(view is None for view in views):
-            return self.plain
+            return self._one_by_one
         if all(model.enough(self.evidence) is not None for model in self.models):
             scan = self.space.scan()
-            return self.plain if scan is None else BySize(scan, self.size, self.limit)
+            return self._one_by_one if scan is None else BySize(scan, self.size, self.limit)
         walk = self.space.walk()
         if walk is None:
-            return self.plain
+            return self._one_by_one
         asked: dict[str, list[Model]] = {}
         for model, wanted in zip(self.models, views, strict=True):
             if model not in self.registered and model.enough(self.evidence) is None:
@@ -207,7 +210,7 @@ class Goal:
                     asked.setdefault(view.sensitive[0], []).append(model)
         walks = {column: self.space.walk(column) for column in asked}
         if any(walk is None for walk in walks.values()):
-            return self.plain
+            return self._one_by_one
         columns = [Sensitive(column, tuple(asked[column]), walk) for column, walk in walks.items() if walk is not None]
         return ByValues(self.evidence, self.size, walk, tuple(columns), self.tables, self._register())
 

@@ -39,13 +39,17 @@ class JudgedScheme:
 
 @dataclass(eq=False)
 class Plain:
-    """Forms the classes of each scheme, applies every model, and measures the recoding."""
+    """Forms the classes of each scheme, applies every model, and measures the recoding.
+
+    ``measuring``: whether recodings are measured; if not, the suppressed records of each node determine the cost.
+    """
 
     space: Space
     gatherer: Gatherer
     models: tuple[Model, ...]
     quality: Quality
     limit: int
+    measuring: bool = True
 
     def work(self, rows: int) -> int:
         """Return a large constant plus a multiple of the rows: each scheme takes some hundredths of a second."""
@@ -59,7 +63,7 @@ class Plain:
 
     def another(self, *, keeping: bool = True) -> "Plain":  # noqa: ARG002 - it keeps nothing
         """Return a copy for another thread."""
-        return Plain(self.space, self.gatherer, self.models, self.quality, self.limit)
+        return replace(self)
 
     @cached_property
     def base(self) -> Classes:
@@ -75,7 +79,6 @@ class Plain:
 
     def counted(self, schemes: Ints) -> Counted:
         """Evaluate the schemes one by one."""
-        width = sum(ladder.sizes[0] for ladder in self.space.ladders)
         levels = np.stack(np.unravel_index(schemes, self.space.shape), axis=-1)
         judged = [self.judged(scheme) for scheme in schemes.tolist()]
         return Counted(
@@ -86,9 +89,26 @@ class Plain:
             lost=np.array([self._rows.counts[scheme.suppressed].sum() for scheme in judged], np.int64),
             classes=np.array([scheme.classes.copies[scheme.kept].sum() for scheme in judged], np.int64),
             squares=np.zeros(len(schemes), np.uint64),
-            nodes=np.zeros((len(schemes), width), np.uint32),
-            prices=np.array([self._price(*both) for both in zip(schemes.tolist(), judged, strict=True)], np.float64),
+            nodes=np.array([self._nodes(*both) for both in zip(levels, judged, strict=True)], np.uint32),
+            prices=self._prices(schemes, judged) if self.measuring else None,
         )
+
+    def _prices(self, schemes: Ints, judged: Sequence[JudgedScheme]) -> NDArray[np.float64]:
+        return np.array([self._price(*both) for both in zip(schemes.tolist(), judged, strict=True)], np.float64)
+
+    def _nodes(self, levels: Ints, judged: JudgedScheme) -> Ints:
+        """Count the suppressed records of each node on the levels of a scheme; blank records are not counted."""
+        gone = judged.suppressed & self._visible
+        records, nodes = self._rows.counts[gone], list[Ints]()
+        for ladder, to_level, level in zip(self.space.ladders, self._to_levels, levels.tolist(), strict=True):
+            codes = self._rows.codes[self.space.quasi.index(ladder.hierarchy.column)][gone]
+            nodes.append(np.bincount(to_level[level][codes], records, ladder.sizes[0]).astype(np.int64))
+        return np.concatenate(nodes)
+
+    @cached_property
+    def _to_levels(self) -> list[list[NDArray[np.uint32]]]:
+        """The node of each code, per column and level."""
+        return [[to_level[ladder.places] for to_level in ladder.maps()] for ladder in self.space.ladders]
 
     def _price(self, scheme: int, judged: JudgedScheme) -> float:
         if judged.persons > self.limit:
