@@ -176,7 +176,7 @@ class Goal:
 
     @property
     def _one_by_one(self) -> Plain:
-        """The evaluator for any scheme and any model; it measures recodings only if their cost is not that of levels."""
+        """The evaluator for any scheme and any model; it measures a recoding only if levels do not give its cost."""
         return replace(self.plain, measuring=self.by_levels is None)
 
     @cached_property
