@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import shoal
+from shoal.reporting.document import Section
 
 SEEDED = np.random.default_rng(3)
 RECORDS = 120
@@ -53,7 +54,7 @@ def test_the_individuals_who_force_a_generalisation(release):
 def test_alternatives_are_really_made(release):
     found = shoal.advise(release, seconds=60)
     assert found.complete
-    local = next(other for other in found.alternatives if other.change == "With recoding = local")
+    local = next(other for other in found.alternatives if other.change == "Technique local")
     search = {**POLICY["search"], "recoding": "local"}
     again = shoal.anonymize(DATA, shoal.Policy.model_validate({**POLICY, "search": search}))
     costs = [again.quality["loss"].columns[name].cost for name in ("age", "sex")]
@@ -76,3 +77,48 @@ def test_persons_are_counted():
     found = next(column for column in shoal.advise(release, seconds=0).lost if column.column == "age")
     ages = DATA["age"][:60].tolist()
     assert found.forced_by == sum(ages.count(age) < 5 for age in ages)
+
+
+def test_individuals_are_counted_in_releases_without_a_subject():
+    """Two records of one person with the same values are one individual, who is unique."""
+    visits = {"age": [40, 40, 40, 40], "who": [1, 1, 2, 3], "days": [7, 7, 8, 8]}
+    columns = {"age": {"role": "quasi"}, "days": "insensitive"}
+    policy = {**POLICY, "columns": columns, "data": {"subject": "who"}, "require": [{"model": "k-anonymity", "k": 3}]}
+    found = shoal.advise(shoal.anonymize(visits, shoal.Policy.model_validate(policy)), seconds=0)
+    assert (found.persons, found.revealing[0].unique) == (3, 1)
+
+
+def sheets(report):
+    """Return the titles of all tables of a report."""
+    return [title for section in report.sections for title in _titles(section)]
+
+
+def _titles(section):
+    for block in section.blocks:
+        yield from _titles(block) if isinstance(block, Section) else [getattr(block, "title", None)]
+
+
+ADVICE = {
+    "Why columns were generalised",
+    "Alternatives",
+    "Individuals who become unique if one more released column is known",
+}
+
+
+def test_the_report_gives_the_advice_to_the_owner_alone(release):
+    report = shoal.report(DATA, release, advice_seconds=60)
+    assert {*sheets(report)} >= ADVICE
+    assert not {*sheets(report.external())} & ADVICE
+    assert not {*sheets(shoal.report(DATA, release, advice_seconds=None))} & ADVICE
+
+
+def test_a_release_read_from_its_file_gets_the_same_advice(release, tmp_path):
+    release.save(tmp_path / "release.csv")
+    policy = shoal.Policy.model_validate(POLICY)
+    report = shoal.report(DATA, shoal.read(tmp_path / "release.csv"), policy=policy, advice_seconds=0)
+    own, read = shoal.advise(release, seconds=0), report.findings.advice
+    assert [(column.column, column.forced_by) for column in read.lost] == [
+        (column.column, column.forced_by) for column in own.lost
+    ]
+    assert (read.revealing, read.persons, read.least) == (own.revealing, own.persons, own.least)
+    assert read.cost == pytest.approx(own.cost)

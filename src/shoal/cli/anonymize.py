@@ -10,18 +10,20 @@ import typer
 from shoal.cli import source as given
 from shoal.cli.output import Notes, console, document, grid, plain, progress_bar, remark
 from shoal.errors import WriteError
-from shoal.words import counted, short
+from shoal.words import counted, short, time_in_words
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from shoal.policy.policy import Policy
+    from shoal.release.advice import Advice
     from shoal.release.release import Release
     from shoal.search.frontier import Frontier
+    from shoal.table.table import Table
     from shoal.techniques.technique import Technique
 
 
-_MOST_RECORDS = 1_000_000  # alternatives for larger tables take too long to try after every release
+_LONG = 10  # seconds of a search from which its time is announced
 
 
 @given.reading
@@ -74,6 +76,7 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
     Exit code 0: done, and every requirement is met in the written file. 2: it could not be done; nothing was written.
     """
     import shoal
+    from shoal.release.advice import MOST_RECORDS
 
     _check_place(data, policy, output, frontier=frontier, dry_run=dry_run)
     roles = {"quasi": quasi, "sensitive": sensitive, "insensitive": insensitive}
@@ -92,6 +95,8 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
     notes = Notes(verbose=verbose)
     table = given.load(data, options, chosen, notes)
     began = monotonic()
+    if chosen is not None:
+        _announce(table, chosen)
     with progress_bar() as hook:
         if frontier and chosen is not None:
             points = shoal.frontier(table, chosen, progress=hook)
@@ -101,25 +106,39 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
         _tell_frontier(points, chosen.search.technique, json=json)
         return
     written = release.save(output, force=force, beside=beside) if output is not None and not dry_run else ()
+    slow = monotonic() - began > advice  # an alternative would take as long
+    wanted = advice > 0 and len(release.tables) == 1 and table.records <= MOST_RECORDS
     if json:
-        document("anonymize", {**release.to_dict(), "files": [str(path) for path in written]})
+        advised = {"advice": _advice(release, 0 if slow else advice).to_dict()} if wanted else {}
+        document("anonymize", {**release.to_dict(), **advised, "files": [str(path) for path in written]})
         return
     show(release, console())
     notes.show_last(release.notes)
     for path in written:
         remark(f"Written: {path}")
-    if advice and len(release.tables) == 1 and table.records <= _MOST_RECORDS:
-        slow = monotonic() - began > advice  # an alternative would take as long
-        _advise(release, 0 if slow else advice)
+    if wanted:
+        _show_advice(_advice(release, 0 if slow else advice))
 
 
-def _advise(release: "Release", seconds: float) -> None:
-    """Print advice on the release, after it has been written."""
+def _announce(table: "Table", policy: "Policy") -> None:
+    """Print how long the search will take, if that may be long."""
+    from shoal.verbs.plan import long_search
+
+    seconds = long_search(table, policy)
+    if seconds is not None and seconds > _LONG:
+        remark(f"The search will take about {time_in_words(seconds)} (one core). Ctrl+C stops it.")
+
+
+def _advice(release: "Release", seconds: float) -> "Advice":
+    """Return advice on the release, after it has been written."""
     import shoal
 
     with progress_bar() as hook:
-        sentences = list(shoal.advise(release, seconds=seconds, progress=hook).sentences())
-    out = console()
+        return shoal.advise(release, seconds=seconds, progress=hook)
+
+
+def _show_advice(advice: "Advice") -> None:
+    sentences, out = list(advice.sentences()), console()
     if sentences:
         out.print("\n[bold]Advice[/bold]")
     for sentence in sentences:

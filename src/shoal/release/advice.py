@@ -13,18 +13,22 @@ from numpy.typing import NDArray
 
 from shoal.errors import ShoalError
 from shoal.identification.also_known import also_known
-from shoal.kernels.grouping import group_rows
+from shoal.kernels.grouping import Groups, group_rows
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress
+from shoal.qualities.quality import Measured
 from shoal.release.case import Case
 from shoal.release.making import released
 from shoal.release.release import Release
+from shoal.release.verification import as_written, with_persons
 from shoal.sheet import Presentable, Sheet
 from shoal.table.role import Role
+from shoal.table.table import Table
 from shoal.techniques.outliers import usual_way
 from shoal.techniques.technique import TECHNIQUES, Gives, Truth
 from shoal.words import counted, share, short
 
+MOST_RECORDS = 1_000_000  # larger tables get no advice unasked, because it takes too long
 FORCING = 10  # maximum number of records that are named for a column
 SHOWN = 5  # maximum number of columns and alternatives in a summary
 _UNIQUE = 2  # class size below which individuals are unique, if no class size is required
@@ -114,34 +118,103 @@ class Advice(Presentable):
                 "may cost less."
             )
 
+    def revealing_sheet(self) -> Sheet | None:
+        """Return the columns that make individuals unique again, if there are any."""
+        rows = [
+            (column.column, f"{column.unique:,}", share(column.unique / self.persons))
+            for column in self.revealing
+            if column.unique
+        ]
+        title = "Individuals who become unique if one more released column is known"
+        return Sheet(title, ("column", "individuals", "share"), tuple(rows), words=1) if rows else None
+
+    def lost_sheet(self) -> Sheet | None:
+        """Return the quasi-identifiers that lost information, and the records that force it, if there are any."""
+        rows = [
+            (
+                column.column,
+                short(column.cost),
+                f"{column.forced_by:,}",
+                ", ".join(f"{record + 1:,}" for record in column.records) or "–",
+            )
+            for column in self.lost
+            if column.cost > 0
+        ]
+        headings = ("column", "loss", f"individuals in classes below {self.least:,} if unchanged", "records")
+        notes = (
+            "Loss: 0 = none, 1 = everything. If unchanged: this column alone is released with its original values.",
+            f"Records: up to {FORCING} in the smallest of these classes, by their number in the original data.",
+        )
+        title = "Why columns were generalised"
+        return Sheet(title, headings, tuple(rows), notes, words=1) if rows else None
+
+    def alternatives_sheet(self) -> Sheet | None:
+        """Return the other releases that were made, if there are any."""
+        rows = [("This release", short(self.cost), "")]
+        rows += [(other.change, short(other.cost), f"{other.suppressed:,}") for other in self.alternatives]
+        notes = ["Mean loss of the quasi-identifiers: 0 = none, 1 = everything."]
+        notes += [] if self.complete else ["Not all alternatives were tried within the time limit."]
+        headings = ("alternative", "mean loss", "individuals suppressed")
+        return Sheet("Alternatives", headings, tuple(rows), tuple(notes)) if self.alternatives else None
+
     def sheet(self) -> Sheet:
         """Return the advice as a table of sentences."""
         return Sheet("Advice", ("advice",), tuple((sentence,) for sentence in self.sentences()), words=1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Basis:
+    """What advice is based on: a table before and after anonymisation.
+
+    ``seen``: the released table, with the persons of its records if known. ``records``: the original record of each
+    released one, −1 for counterfeits; None if unknown. ``costs``: the loss of each quasi-identifier, from 0 to 1.
+    """
+
+    given: Table
+    seen: Table
+    records: NDArray[np.integer] | None
+    policy: Policy
+    costs: Mapping[str, float]
+
+    @classmethod
+    def of(cls, release: Release) -> "Basis":
+        """Return the basis of advice on a release."""
+        seen = with_persons(as_written(release.table), release.table, release.part.promise.original)
+        return cls(release.given, seen, release.records, release.policy, costs(release.quality))
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """The released quasi-identifiers of the original."""
+        return tuple(name for name in self.seen.quasi if name in self.given)
+
+    @property
+    def cost(self) -> float:
+        """The mean loss of the quasi-identifiers."""
+        return float(np.mean([self.costs.get(name, 0.0) for name in self.quasi])) if self.quasi else 0.0
+
+
+def costs(quality: Mapping[str, Measured]) -> dict[str, float]:
+    """Return the loss of each column."""
+    return {name: score.cost for name, score in quality["loss"].columns.items()} if "loss" in quality else {}
 
 
 class _OutOfTimeError(Exception):
     """The time for alternatives is over."""
 
 
-def advice(release: Release, seconds: float, progress: Hook) -> Advice:
-    """Return the advice on the release of one table; alternatives are tried for at most ``seconds``."""
-    least = _least(release.policy)
-    lost = sorted((_lost(release, name, least) for name in _quasi(release)), key=lambda column: -column.cost)
-    alternatives, complete = _alternatives(release, seconds, progress)
-    persons = release.table.person_count
+def advice(basis: Basis, seconds: float, progress: Hook) -> Advice:
+    """Return advice on the release of one table; alternatives are tried for at most ``seconds``."""
+    least = _least(basis.policy)
+    alternatives, complete = _alternatives(basis, seconds, progress)
     return Advice(
-        persons,
-        _cost(release),
+        basis.seen.person_count,
+        basis.cost,
         least,
-        tuple(lost),
-        tuple(_revealing(release)),
+        tuple(sorted(_lost(basis, least), key=lambda column: -column.cost)),
+        tuple(_revealing(basis)),
         tuple(sorted(alternatives, key=lambda alternative: alternative.cost)),
         complete,
     )
-
-
-def _quasi(release: Release) -> tuple[str, ...]:
-    return tuple(name for name in release.table.quasi if name in release.given)
 
 
 def _least(policy: Policy) -> int:
@@ -150,55 +223,51 @@ def _least(policy: Policy) -> int:
     return max(sizes, default=_UNIQUE)
 
 
-def _column_cost(release: Release, name: str) -> float:
-    measured = release.quality.get("loss")
-    return measured.columns[name].cost if measured is not None and name in measured.columns else 0.0
-
-
-def _cost(release: Release, unchanged: str | None = None) -> float:
-    """Return the mean loss of the quasi-identifiers, and of a column that is released unchanged."""
-    names = [*_quasi(release), *([] if unchanged is None else [unchanged])]
-    return float(np.mean([0.0 if name == unchanged else _column_cost(release, name) for name in names])) if names else 0
-
-
-def _lost(release: Release, name: str, least: int) -> LostColumn:
+def _lost(basis: Basis, least: int) -> Iterator[LostColumn]:
     """Count the individuals whose classes would be too small if one column alone were released unchanged."""
-    table, records = release.table, release.records
-    kept = np.flatnonzero(records >= 0)
-    others = [column for column in table.quasi if column != name]
-    keys = [table.codes(column)[kept] for column in others]
-    keys.append(release.given.codes(name)[records[kept]])
-    sizes = [*(table[column].size for column in others), release.given[name].size]
-    groups = group_rows(keys, sizes, len(kept))
-    whose = _persons(release, kept)
-    members = np.unique(groups.ids.astype(np.int64) * (int(whose.max(initial=0)) + 1) + whose)
-    persons = np.bincount(members // (int(whose.max(initial=0)) + 1), minlength=len(groups))
-    small = np.flatnonzero(persons[groups.ids] < least)
-    first = small[np.argsort(persons[groups.ids[small]], kind="stable")][:FORCING]
-    forced = len(np.unique(whose[small]))
-    return LostColumn(name, _column_cost(release, name), forced, tuple(records[kept[first]].tolist()))
+    if basis.records is None:
+        return
+    given, seen, kept = basis.given, basis.seen, np.flatnonzero(basis.records >= 0)
+    records = basis.records[kept]
+    whose = _persons(given, records)
+    for name in basis.quasi:
+        others = [column for column in seen.quasi if column != name]
+        keys = [*(seen.codes(column)[kept] for column in others), given.codes(name)[records]]
+        sizes = [*(seen[column].size for column in others), given[name].size]
+        persons = _sizes(group_rows(keys, sizes, len(kept)), whose)
+        small = np.flatnonzero(persons < least)
+        first = small[np.argsort(persons[small], kind="stable")][:FORCING]
+        forced = len(np.unique(whose[small]))
+        yield LostColumn(name, basis.costs.get(name, 0.0), forced, tuple(records[first].tolist()))
 
 
-def _persons(release: Release, kept: NDArray[np.intp]) -> NDArray[np.int64]:
-    """Return the individual of each released record; every record is one if there is no subject."""
-    given = release.given
+def _sizes(groups: Groups, whose: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Return the number of individuals in the group of each record."""
+    number = int(whose.max(initial=0)) + 1
+    members = np.unique(groups.ids.astype(np.int64) * number + whose)
+    sizes: NDArray[np.intp] = np.bincount(members // number, minlength=len(groups))
+    return sizes[groups.ids]
+
+
+def _persons(given: Table, records: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return the individual of each record; every record is one if there is no subject."""
     if given.subject is None:
-        return np.arange(len(kept), dtype=np.int64)
-    return given.codes(given.subject)[release.records[kept]].astype(np.int64)
+        return np.arange(len(records), dtype=np.int64)
+    return np.asarray(given.codes(given.subject)[records], np.int64)
 
 
-def _revealing(release: Release) -> list[Revealing]:
+def _revealing(basis: Basis) -> list[Revealing]:
     """Count the individuals whom each other released column makes unique together with the quasi-identifiers."""
-    table = release.table
-    if not table.quasi:
+    seen, roles = basis.seen, basis.given.roles
+    if not seen.quasi:
         return []
-    names = [name for name in table.names if table.roles.get(name) in {Role.INSENSITIVE, Role.SENSITIVE}]
-    known = also_known(table, names, release.policy.data.missing)
-    found = [Revealing(row.column, row.unique) for row in known if row.column is not None]
-    return sorted(found, key=lambda column: -column.unique)
+    names = [name for name in seen.names if roles.get(name) in {Role.INSENSITIVE, Role.SENSITIVE}]
+    known = also_known(seen, names, basis.policy.data.missing)
+    unique = [Revealing(row.column, row.unique) for row in known if row.column is not None]
+    return sorted(unique, key=lambda column: -column.unique)
 
 
-def _alternatives(release: Release, seconds: float, progress: Hook) -> tuple[list[Alternative], bool]:
+def _alternatives(basis: Basis, seconds: float, progress: Hook) -> tuple[list[Alternative], bool]:
     """Make other releases until the time is over; return them, and whether all were made."""
     deadline, made = monotonic() + seconds, list[Alternative]()
 
@@ -207,27 +276,34 @@ def _alternatives(release: Release, seconds: float, progress: Hook) -> tuple[lis
             raise _OutOfTimeError
         progress(step)
 
-    for change, policy, unchanged in _changes(release):
+    for change, policy, unchanged in _changes(basis):
         try:
             hook(Progress(f"trying: {change}", len(made)))
-            other = released(Case.of(release.given, policy), None, hook)
+            other = released(Case.of(basis.given, policy), None, hook)
         except _OutOfTimeError:
             return made, False
         except ShoalError:
             continue  # this alternative is not possible
-        made.append(Alternative(change, _cost(other, unchanged), other.suppressed))
+        made.append(Alternative(change, _cost_of(other, unchanged), other.suppressed))
     return made, True
 
 
-def _changes(release: Release) -> Iterator[tuple[str, Policy, str | None]]:
+def _cost_of(release: Release, unchanged: str | None) -> float:
+    """Return the mean loss of the quasi-identifiers, and of a column that is released unchanged."""
+    basis = Basis.of(release)
+    columns = len(basis.quasi) + (unchanged is not None)
+    return basis.cost * len(basis.quasi) / columns if columns else 0.0
+
+
+def _changes(basis: Basis) -> Iterator[tuple[str, Policy, str | None]]:
     """Yield other policies: with another technique, then with one quasi-identifier fewer."""
-    policy, search = release.policy, release.policy.search
+    policy, search = basis.policy, basis.policy.search
     for technique in TECHNIQUES.values():
         alike = technique.truth is Truth.TRUE and Gives.CLASSES in technique.gives
         if alike and technique.called() != search.technique.kind:
             changed = search.model_copy(update={"recoding": technique(), "refine": False, "outliers": usual_way()})  # type: ignore[call-arg]
-            yield f"With recoding = {technique.called()}", policy.model_copy(update={"search": changed}), None
-    for name in _quasi(release) if len(release.table.quasi) > 1 else ():
+            yield f"Technique {technique.called()}", policy.model_copy(update={"search": changed}), None
+    for name in basis.quasi if len(basis.quasi) > 1 else ():
         column = policy.columns[name]
         if column.linked is None and not any(other.linked == name for other in policy.columns.values()):
             columns = {**policy.columns, name: column.model_copy(update={"role": Role.INSENSITIVE, "hierarchy": None})}

@@ -39,7 +39,7 @@ _MEASURES = ("loss", "nue", "precision", "discernibility", "average-class-size",
 def released(case: Case, threads: int | None, progress: Hook) -> Release:
     """Search for the best release of a case, create it and verify it."""
     case = case.searchable()
-    treatment = _treatment(case, workers(threads), progress)
+    treatment = treatment_of(case, workers(threads), progress)
     return _made(case, Transformation.of(case, treatment), progress)
 
 
@@ -50,7 +50,7 @@ def workers(threads: int | None) -> int:
     return threads or os.cpu_count() or 1
 
 
-def _treatment(case: Case, threads: int, progress: Hook) -> Treatment:
+def treatment_of(case: Case, threads: int, progress: Hook) -> Treatment:
     """Determine the treatment of all records."""
     if not case.asked and not case.policy.attack_limits:
         raise _nothing_asked(case.policy)

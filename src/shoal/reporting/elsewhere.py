@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.analyses.comparison import Comparison
 from shoal.attacks.battery import Attacked
 from shoal.errors import ReportError, ShoalError
 from shoal.models.evidence import Gatherer
@@ -17,6 +18,7 @@ from shoal.policy.policy import Policy
 from shoal.policy.requirements import AttackLimit
 from shoal.progress import Hook, Progress
 from shoal.recoding.matching import Match
+from shoal.release.advice import Advice, Basis, advice, costs
 from shoal.release.judgement import Guarantee, Judgement
 from shoal.release.manifest import recorded
 from shoal.release.measuring import measured_limits
@@ -41,6 +43,7 @@ def of_tables(  # noqa: PLR0913 - two tables, and how their records are matched
     key: Sequence[str] | str | None = None,
     *,
     in_order: bool = False,
+    advice_seconds: float | None,
     **more: Any,
 ) -> Findings:
     """Collect the findings about a table that was made elsewhere from an original."""
@@ -84,9 +87,28 @@ def of_tables(  # noqa: PLR0913 - two tables, and how their records are matched
             *(_limited(limit, more.get("attacks")) for limit in policy.attack_limits),
         ),
         ours=ours,
+        advice=_advice(table, seen, matched, comparison, policy, advice_seconds, progress),
         **about_columns(policy, table, release, ours=ours),
         **more,
     )
+
+
+def _advice(  # noqa: PLR0913, PLR0917 - two tables, their comparison, and the time
+    table: Table,
+    seen: Table,
+    matched: Match,
+    comparison: Comparison,
+    policy: Policy,
+    seconds: float | None,
+    progress: Hook,
+) -> Advice | None:
+    if seconds is None:
+        return None
+    records = None
+    if matched.rows is not None:
+        records = np.full(seen.records, -1, np.int64)
+        records[matched.rows[matched.rows >= 0]] = np.flatnonzero(matched.rows >= 0)
+    return advice(Basis(table, seen, records, policy, costs(comparison.quality)), seconds, progress)
 
 
 def _with_roles(release: Table, table: Table) -> Table:

@@ -23,6 +23,7 @@ from shoal.policy.policy import Policy
 from shoal.population import Population
 from shoal.progress import Hook, Progress
 from shoal.qualities.quality import Measured
+from shoal.release.advice import Advice, Basis, advice
 from shoal.release.judgement import Guarantee, Judgement
 from shoal.release.published import figures
 from shoal.release.release import Release
@@ -220,6 +221,7 @@ class Findings(PublicFindings):
     frontier: Frontier | None = None
     schemes: Schemes | None = None
     analyses: tuple[Analysis, ...] = ()
+    advice: Advice | None = None
 
     @property
     def quality(self) -> Mapping[str, Measured]:
@@ -301,8 +303,8 @@ def _share_values(first: Column, two: Column) -> bool:
     return bool(pc.any(pc.is_in(as_text(two.values), as_text(first.values))).as_py())
 
 
-def of_release(release: Release, progress: Hook, **more: Any) -> Findings:
-    """Collect the findings about a release made by ``anonymize``."""
+def of_release(release: Release, progress: Hook, advice_seconds: float | None, **more: Any) -> Findings:
+    """Collect the findings about a release made by ``anonymize``; ``advice_seconds``: None for no advice."""
     policy, original = release.policy, release.given
     progress(Progress("assessing the original", 0))
     before = assess(original, policy, threshold=threshold(policy))
@@ -317,6 +319,7 @@ def of_release(release: Release, progress: Hook, **more: Any) -> Findings:
     )
     progress(Progress("comparing them", 2))
     drawn = release.part.as_sample().given
+    advised = None if advice_seconds is None else advice(Basis.of(release), advice_seconds, progress)
     earlier = verdicts(before)
     required = tuple(Required.of(judgement, earlier) for judgement in release.requirements)
     return Findings(
@@ -331,6 +334,7 @@ def of_release(release: Release, progress: Hook, **more: Any) -> Findings:
         requirements=required,
         release=release,
         ours=True,
+        advice=advised,
         **about_columns(policy, original, release.table, ours=True),
         **more,
     )

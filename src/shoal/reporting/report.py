@@ -120,6 +120,7 @@ def report(  # noqa: PLR0913 - keyword-only options
     frontier: Frontier | None = None,
     schemes: Schemes | None = None,
     analyses: Sequence[Analysis] = (),
+    advice_seconds: float | None = 0,
     external: bool = False,
     least: int | None = None,
     title: str = TITLE,
@@ -132,7 +133,8 @@ def report(  # noqa: PLR0913 - keyword-only options
     ``key``, ``in_order``.
     ``attacks``: the result of ``shoal.attack``. ``people``, ``frontier``, ``schemes``: the results of ``shoal.peers``,
     ``shoal.frontier`` and ``shoal.schemes``, for their charts. ``analyses``: results of ``learning``, ``regression``
-    and ``survival`` of a comparison.
+    and ``survival`` of a comparison. ``advice_seconds``: the time for trying other releases, as in ``shoal.advise``;
+    None for no advice.
     ``external``: whether the report is for readers other than the owner. Numbers of persons below ``least`` are not
     disclosed to them; ``least`` is never below the largest required k, or 11 if none is required.
 
@@ -173,7 +175,7 @@ def report(  # noqa: PLR0913 - keyword-only options
         )
     if isinstance(release, Release):
         _check_original(original, release)
-        findings = of_release(release, hook, **more)
+        findings = of_release(release, hook, advice_seconds, **more)
     elif policy is None:
         raise ReportError(
             "no-policy",
@@ -181,7 +183,10 @@ def report(  # noqa: PLR0913 - keyword-only options
             remedy=Option("policy", "policy.toml"),
         )
     else:
-        findings = of_tables(original, release, policy_of(policy), hook, key, in_order=in_order, **more)
+        matching: dict[str, Any] = {"key": key, "in_order": in_order}
+        findings = of_tables(
+            original, release, policy_of(policy), hook, advice_seconds=advice_seconds, **matching, **more
+        )
     _check_about(findings)
     audience = Audience(external, max(findings.least, least or 1))
     return Report.of(findings, audience, title or TITLE, hook)

@@ -6,7 +6,7 @@ every doubling of the records it grows by a factor 2^β, where β decreases line
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from math import log2, prod
 from typing import Any
@@ -62,6 +62,11 @@ class Plan(Presentable):
     engine: str
     stages: tuple[Stage, ...]
     notes: tuple[str, ...]
+
+    def searching(self, seconds: float) -> "Plan":
+        """Return the plan with a measured time of the search."""
+        stages = [replace(stage, seconds=seconds) if stage.name == "search" else stage for stage in self.stages]
+        return replace(self, stages=tuple(stages))
 
     @property
     def fits(self) -> bool:

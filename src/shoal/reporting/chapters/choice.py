@@ -22,6 +22,8 @@ def choice(findings: PublicFindings, audience: Audience) -> Section:
                 "The charts show schemes of global recoding. The release uses another technique and is not among them."
             )
         )
+    if findings.advice is not None:
+        blocks += [findings.advice.lost_sheet(), findings.advice.alternatives_sheet()]
     if findings.schemes is not None:
         blocks.append(Figure(lattice(findings.schemes)))
     if findings.frontier is not None and any(point.price is not None for point in findings.frontier.points):

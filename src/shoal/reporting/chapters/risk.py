@@ -80,7 +80,8 @@ def _identity(findings: Findings) -> Section:
     pictures.append(Figure(class_sizes(before, least=findings.least, name="Original")))
     if findings.people is not None:
         pictures += [Figure(heatmap(findings.people)), Figure(facts(findings.people))]
-    return Section.of("Identity disclosure", "identity", [sheet, *pictures, _contributions(findings)])
+    revealing = None if findings.advice is None else findings.advice.revealing_sheet()
+    return Section.of("Identity disclosure", "identity", [sheet, *pictures, revealing, _contributions(findings)])
 
 
 def _public_identity(findings: PublicFindings, audience: Audience) -> Iterator[Section]:

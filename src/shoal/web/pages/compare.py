@@ -7,13 +7,14 @@ from starlette.responses import Response
 from shoal.analyses.learning import Learned
 from shoal.errors import ReleaseError
 from shoal.progress import Hook
+from shoal.release.advice import MOST_RECORDS
 from shoal.release.release import Release
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.risk import risk
 from shoal.reporting.chapters.summary import summary
 from shoal.reporting.chapters.utility import utility
 from shoal.reporting.chapters.variables import variables
-from shoal.reporting.document import Block
+from shoal.reporting.document import Block, Section
 from shoal.reporting.findings import Findings, of_release
 from shoal.sheet import Sheet
 from shoal.web.page import Visit, route
@@ -22,6 +23,7 @@ from shoal.web.project import Moment
 from shoal.web.tried import remembered
 
 OWNER = Audience(external=False, least=1)
+_ADVICE = 3.0  # seconds for trying other releases
 
 
 def released(visit: Visit) -> Release | None:
@@ -34,7 +36,7 @@ def _show(visit: Visit) -> Response:
     release, tried = released(visit), remembered(visit.now) if visit.now.source is not None else []
     if release is None:
         return visit.show("compare", release=None, tried=tried)
-    job = visit.now.begin("findings", lambda _, hook: of_release(release, hook), _told)
+    job = visit.now.begin("findings", lambda _, hook: findings_of(release, hook), _told)
     learned = visit.now.job("learning")
     return visit.show(
         "compare",
@@ -47,9 +49,16 @@ def _show(visit: Visit) -> Response:
     )
 
 
+def findings_of(release: Release, progress: Hook) -> Findings:
+    """Collect the findings about a release, with advice unless the table is too large."""
+    return of_release(release, progress, _ADVICE if release.given.records <= MOST_RECORDS else None)
+
+
 def _told(findings: Findings) -> Iterator[Block]:
     for chapter in (summary, variables, utility, risk):
         yield chapter(findings, OWNER)
+    if findings.advice is not None:
+        yield Section.of("Advice", "advice", [findings.advice.lost_sheet(), findings.advice.alternatives_sheet()])
 
 
 def _targets(release: Release) -> list[str]:
