@@ -54,6 +54,7 @@ def test_the_command_takes_the_same_options(tmp_path):
     release = shoal.anonymize(tmp_path / "data.csv", quasi=["age", "sex"], sensitive=["dx"], k=5)
     printed = json.loads(done.stdout)["result"]
     assert printed.pop("files")
+    assert printed.pop("advice")["persons"] == release.table.records
     assert printed == json.loads(json.dumps(release.to_dict()))
     for wrong in (("-k", "5"), ("--quasi", "age"), (*options, "--frontier"), (*options, "-p", "none.toml")):
         assert run("anonymize", "data.csv", *wrong, "--dry-run", cwd=tmp_path).returncode == 2

@@ -44,7 +44,8 @@ def init(  # noqa: PLR0913, PLR0917 - options of a command
             "overwrites-input", "The policy would overwrite the data.", remedy="Give another name with -o."
         )
     table = given.load(data, options)
-    policy = identify(table, combinations=False).starter(data.name, options, purpose=purpose)
+    proposed = identify(table, combinations=False)
+    policy = proposed.starter(data.name, options, purpose=purpose)
     if str(output) == "-" and json:
         document("init", {**_result(table, Policy.parse(policy), output), "text": policy})
         return
@@ -59,6 +60,10 @@ def init(  # noqa: PLR0913, PLR0917 - options of a command
     sys.stdout.write(f"{printable(str(output))}\n")
     remark(f"Written: starter policy for {table.records:,} records and {len(table.columns)} columns.")
     remark("Review the proposed roles line by line.")
+    if not Policy.parse(policy).apply(table).quasi:
+        remark("No column is proposed as quasi-identifier. Give the role quasi to columns that an adversary may know.")
+    if proposed.question is not None:
+        remark(proposed.question)
 
 
 def _result(table: "Table", policy: Any, output: Path) -> dict[str, Any]:

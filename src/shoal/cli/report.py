@@ -58,9 +58,9 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
         bool, typer.Option("--lattice/--no-lattice", help="Show other schemes and their information loss.")
     ] = True,
     advice: Annotated[
-        float,
-        typer.Option(min=0, help="Seconds for trying other releases, as advice; 0: none are tried."),
-    ] = 5,
+        float | None,
+        typer.Option(min=0, help="Seconds for trying other releases, as advice (default: all if the table is small)."),
+    ] = None,
     least: Annotated[
         int | None,
         typer.Option(min=1, help="Minimum number of individuals behind a published figure (default: k of the policy)."),
@@ -80,7 +80,6 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
     be made.
     """
     import shoal
-    from shoal.release.advice import MOST_RECORDS
     from shoal.table.column import SUPPRESSED
 
     _check_output(output, keep, release, force=force)
@@ -110,7 +109,7 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
             policy=None if release is None else chosen,
             **matching,
             analyses=_analyses(table, result, chosen, wanted, hook) if wanted else (),
-            advice_seconds=None if external or table.records > MOST_RECORDS else advice,
+            advice_seconds=0 if external else advice,
             external=external,
             least=least,
             title=title,

@@ -17,14 +17,17 @@ class Frequency(Spec):
     """The most frequent categories, and "other".
 
     ``keep``: the maximum number of categories on each level, in descending order; equally frequent categories are kept
-    or merged together. ``other``: the label of the remaining categories. If there is a subject, persons are counted
-    instead of records.
+    or merged together. ``other``: the label of the remaining categories; with several levels, followed by the number
+    kept, so that a label has the same meaning in all records. If there is a subject, persons are counted instead of
+    records.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind
     >>> table = shoal.read({"job": ["nurse", "nurse", "pilot", "smith", "smith"]})
     >>> bind(Frequency(keep=[2]), table, "job").labels(1).to_pylist()
     ['nurse', 'other', 'smith']
+    >>> bind(Frequency(keep=[2, 1]), table, "job").labels(2).to_pylist()
+    ['other (not in top 1)', 'other (not in top 1)', 'other (not in top 1)']
     """
 
     kind: Literal["frequency"] = "frequency"
@@ -56,6 +59,5 @@ class Frequency(Spec):
         """Keep at most ``number`` categories: those more frequent than the most frequent one that is merged."""
         ranked = np.sort(frequencies)[::-1]
         limit = ranked[number] if number < len(ranked) else 0
-        return [
-            value if count > limit else self.other for value, count in zip(values, frequencies.tolist(), strict=True)
-        ]
+        other = self.other if len(self.keep) == 1 else f"{self.other} (not in top {number})"
+        return [value if count > limit else other for value, count in zip(values, frequencies.tolist(), strict=True)]

@@ -5,6 +5,7 @@ Everything is computed: alternatives are releases that were really made, within 
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from math import inf
 from time import monotonic
 from typing import Any
 
@@ -31,6 +32,7 @@ from shoal.words import counted, share, short
 MOST_RECORDS = 1_000_000  # larger tables get no advice unasked, because it takes too long
 FORCING = 10  # maximum number of records that are named for a column
 SHOWN = 5  # maximum number of columns and alternatives in a summary
+_QUICK = 10_000_000  # schemes times combinations up to which all alternatives are tried
 _UNIQUE = 2  # class size below which individuals are unique, if no class size is required
 
 
@@ -202,9 +204,15 @@ class _OutOfTimeError(Exception):
     """The time for alternatives is over."""
 
 
-def advice(basis: Basis, seconds: float, progress: Hook) -> Advice:
-    """Return advice on the release of one table; alternatives are tried for at most ``seconds``."""
+def advice(basis: Basis, seconds: float | None, progress: Hook) -> Advice:
+    """Return advice on the release of one table; alternatives are tried for at most ``seconds``.
+
+    ``seconds``: None to try all alternatives if there are few schemes and combinations, and none otherwise. The advice
+    then does not depend on the speed of the machine.
+    """
     least = _least(basis.policy)
+    if seconds is None:
+        seconds = inf if _is_quick(basis) else 0
     alternatives, complete = _alternatives(basis, seconds, progress)
     return Advice(
         basis.seen.person_count,
@@ -215,6 +223,12 @@ def advice(basis: Basis, seconds: float, progress: Hook) -> Advice:
         tuple(sorted(alternatives, key=lambda alternative: alternative.cost)),
         complete,
     )
+
+
+def _is_quick(basis: Basis) -> bool:
+    """Return whether all alternatives can be tried in some seconds."""
+    space = Case.of(basis.given, basis.policy).space
+    return space.schemes * len(basis.given.distinct(space.quasi)) <= _QUICK
 
 
 def _least(policy: Policy) -> int:

@@ -221,7 +221,10 @@ def _check(table: Table, policy: Policy) -> None:
         raise PolicyError(
             "no-quasi-identifier",
             "No column is a quasi-identifier, so there is nothing to transform.",
-            remedy="Give the role quasi to columns that an adversary may know.",
+            remedy=[
+                "Give the role quasi to columns that an adversary may know.",
+                "If there are none, no column needs to be generalised.",
+            ],
         )
     if not table.records:
         raise PolicyError("no-records", "The table has no records.")

@@ -18,11 +18,11 @@ from shoal.policy.policy import Policy
 from shoal.policy.requirements import AttackLimit
 from shoal.progress import Hook, Progress
 from shoal.recoding.matching import Match
-from shoal.release.advice import Advice, Basis, advice, costs
+from shoal.release.advice import MOST_RECORDS, Advice, Basis, advice, costs
 from shoal.release.judgement import Guarantee, Judgement
 from shoal.release.manifest import recorded
 from shoal.release.measuring import measured_limits
-from shoal.release.pairing import which
+from shoal.release.pairing import drawn_from, which
 from shoal.release.promise import Original
 from shoal.release.verification import with_persons
 from shoal.reporting.findings import Findings, Required, Verdicts, about_columns, rest, threshold, verdicts
@@ -43,7 +43,7 @@ def of_tables(  # noqa: PLR0913 - two tables, and how their records are matched
     key: Sequence[str] | str | None = None,
     *,
     in_order: bool = False,
-    advice_seconds: float | None,
+    advice_seconds: float | None = None,
     **more: Any,
 ) -> Findings:
     """Collect the findings about a table that was made elsewhere from an original."""
@@ -53,7 +53,8 @@ def of_tables(  # noqa: PLR0913 - two tables, and how their records are matched
     before = assess(table, policy, threshold=threshold(policy))
     progress(Progress("comparing them", 1))
     matched = which(table, release, names_of(key), hierarchies=policy.hierarchies(table), in_order=in_order)
-    comparison = compare(table, release, policy, matched=matched)
+    drawn, of_drawn = drawn_from(table, matched)
+    comparison = compare(drawn, release, policy, matched=of_drawn)
     progress(Progress("assessing the release", 2))
     people = policy.sampled_population(table, before.persons) if _sized(policy) else None
     known = Original(
@@ -76,7 +77,7 @@ def of_tables(  # noqa: PLR0913 - two tables, and how their records are matched
     return Findings(
         policy=policy,
         original=table,
-        drawn=table,
+        drawn=drawn,
         released=release,
         seen=seen,
         before=before,
@@ -102,7 +103,7 @@ def _advice(  # noqa: PLR0913, PLR0917 - two tables, their comparison, and the t
     seconds: float | None,
     progress: Hook,
 ) -> Advice | None:
-    if seconds is None:
+    if table.records > MOST_RECORDS:
         return None
     records = None
     if matched.rows is not None:

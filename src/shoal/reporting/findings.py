@@ -23,7 +23,7 @@ from shoal.policy.policy import Policy
 from shoal.population import Population
 from shoal.progress import Hook, Progress
 from shoal.qualities.quality import Measured
-from shoal.release.advice import Advice, Basis, advice
+from shoal.release.advice import MOST_RECORDS, Advice, Basis, advice
 from shoal.release.judgement import Guarantee, Judgement
 from shoal.release.published import figures
 from shoal.release.release import Release
@@ -303,8 +303,8 @@ def _share_values(first: Column, two: Column) -> bool:
     return bool(pc.any(pc.is_in(as_text(two.values), as_text(first.values))).as_py())
 
 
-def of_release(release: Release, progress: Hook, advice_seconds: float | None, **more: Any) -> Findings:
-    """Collect the findings about a release made by ``anonymize``; ``advice_seconds``: None for no advice."""
+def of_release(release: Release, progress: Hook, advice_seconds: float | None = None, **more: Any) -> Findings:
+    """Collect the findings about a release made by ``anonymize``; ``advice_seconds``: the time for alternatives."""
     policy, original = release.policy, release.given
     progress(Progress("assessing the original", 0))
     before = assess(original, policy, threshold=threshold(policy))
@@ -319,7 +319,7 @@ def of_release(release: Release, progress: Hook, advice_seconds: float | None, *
     )
     progress(Progress("comparing them", 2))
     drawn = release.part.as_sample().given
-    advised = None if advice_seconds is None else advice(Basis.of(release), advice_seconds, progress)
+    advised = advice(Basis.of(release), advice_seconds, progress) if original.records <= MOST_RECORDS else None
     earlier = verdicts(before)
     required = tuple(Required.of(judgement, earlier) for judgement in release.requirements)
     return Findings(

@@ -120,7 +120,7 @@ def report(  # noqa: PLR0913 - keyword-only options
     frontier: Frontier | None = None,
     schemes: Schemes | None = None,
     analyses: Sequence[Analysis] = (),
-    advice_seconds: float | None = 0,
+    advice_seconds: float | None = None,
     external: bool = False,
     least: int | None = None,
     title: str = TITLE,
@@ -133,8 +133,8 @@ def report(  # noqa: PLR0913 - keyword-only options
     ``key``, ``in_order``.
     ``attacks``: the result of ``shoal.attack``. ``people``, ``frontier``, ``schemes``: the results of ``shoal.peers``,
     ``shoal.frontier`` and ``shoal.schemes``, for their charts. ``analyses``: results of ``learning``, ``regression``
-    and ``survival`` of a comparison. ``advice_seconds``: the time for trying other releases, as in ``shoal.advise``;
-    None for no advice.
+    and ``survival`` of a comparison. ``advice_seconds``: the time for trying other releases, as in ``shoal.advise``
+    (default: all are tried if there are few schemes and combinations, otherwise none).
     ``external``: whether the report is for readers other than the owner. Numbers of persons below ``least`` are not
     disclosed to them; ``least`` is never below the largest required k, or 11 if none is required.
 

@@ -8,10 +8,11 @@ from shoal.release.release import Release
 SECONDS = 10.0
 
 
-def advise(release: Release, *, seconds: float = SECONDS, progress: Hook | None = None) -> Advice:
+def advise(release: Release, *, seconds: float | None = SECONDS, progress: Hook | None = None) -> Advice:
     """Give advice on a release: the columns that lost most, those that still reveal individuals, and alternatives.
 
-    Alternatives are other techniques, and one quasi-identifier fewer. They are really made, for at most ``seconds``.
+    Alternatives are other techniques, and one quasi-identifier fewer. They are really made, for at most ``seconds``;
+    None: all are made if there are few schemes and combinations, otherwise none.
 
     >>> import shoal
     >>> data = {"age": [31, 34, 38, 71, 74, 78], "sex": ["f", "m"] * 3, "days": [1, 2, 3, 4, 5, 6]}

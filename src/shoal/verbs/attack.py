@@ -13,7 +13,7 @@ from shoal.attacks.scene import TARGETS, Scene
 from shoal.attacks.truth import in_register
 from shoal.errors import AttackError
 from shoal.progress import Hook, silent
-from shoal.release.pairing import which
+from shoal.release.pairing import drawn_from, which
 from shoal.release.release import Release
 from shoal.remedy import Option, either
 from shoal.table.table import Table
@@ -92,7 +92,7 @@ def attack(  # noqa: PLR0913 - keyword-only options
     )
     scene = replace(scene, most=targets, progress=progress or silent)
     named = _key(key, table, released, register)
-    scene, how = _with_truth(scene, release, named, in_order=in_order)
+    scene, how = _with_truth(scene, release, named, inputs, in_order=in_order)
     if register is not None and scene.register is not None:
         whose = in_register(table, register, named)
         scene = replace(scene, whose=None if whose is None else whose[scene.register.records])
@@ -120,7 +120,7 @@ def _key(key: Sequence[str] | str | None, original: Table, release: Table, regis
     return named
 
 
-def _with_truth(scene: Scene, release: Any, key: Sequence[str], *, in_order: bool) -> tuple[Scene, str]:
+def _with_truth(scene: Scene, release: Any, key: Sequence[str], inputs: Inputs, *, in_order: bool) -> tuple[Scene, str]:
     """Return the scene with the matched records, and a sentence on the matching method."""
     named = key if key and all(name in scene.release for name in key) else None
     if named is not None and in_order:
@@ -130,4 +130,7 @@ def _with_truth(scene: Scene, release: Any, key: Sequence[str], *, in_order: boo
     made_release = release if isinstance(release, Release) else scene.release
     match = which(scene.original, made_release, named, hierarchies=scene.hierarchies, in_order=in_order)
     how = match.sentence if match.rows is not None else f"{match.sentence} {_HINT}"
-    return replace(scene, truth=None if match.rows is None else match.rows.astype(np.intp)), how
+    sample, _ = drawn_from(scene.original, match)  # frequencies, on which labels may depend, are those of the sample
+    hierarchies = scene.hierarchies if match.drawn is None else replace(inputs, table=sample).hierarchies
+    truth = None if match.rows is None else match.rows.astype(np.intp)
+    return replace(scene, truth=truth, hierarchies=hierarchies), how

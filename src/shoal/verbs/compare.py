@@ -1,6 +1,7 @@
 """``shoal.compare``: information loss and privacy of a release."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from shoal.analyses.comparison import Comparison, compared
@@ -65,6 +66,7 @@ def compare(  # noqa: PLR0913 - keyword-only options
         made_release = release if isinstance(release, Release) else after
         matched = which(before, made_release, names_of(key), hierarchies=inputs.hierarchies, in_order=in_order)
         before, matched = drawn_from(before, matched)
+        inputs = replace(inputs, table=before)  # frequencies, on which labels may depend, are those of the sample
     return compared(
         before,
         after,

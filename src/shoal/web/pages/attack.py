@@ -13,12 +13,12 @@ from shoal.errors import AttackError, ShoalError
 from shoal.progress import Hook
 from shoal.reporting.chapters.attacks import attacks as chapter
 from shoal.reporting.document import Block
-from shoal.reporting.findings import Findings
+from shoal.reporting.findings import Findings, of_release
 from shoal.table.reading import read
 from shoal.table.table import Table
 from shoal.verbs.attack import attack
 from shoal.web.page import Visit, route
-from shoal.web.pages.compare import OWNER, findings_of, released
+from shoal.web.pages.compare import OWNER, released
 from shoal.web.pages.load import taken
 from shoal.web.project import Moment
 from shoal.words import first_sentence
@@ -62,7 +62,7 @@ def _begin(visit: Visit) -> Response:
         tables: dict[str, Any] = {name: _read(name, path, hook) for name, path in others.items()}
         attacked = attack(release.given, release, attacks=chosen, progress=hook, **tables)
         files = {name: path.name for name, path in others.items()}
-        return Tested(attacked, known or findings_of(release, hook), files)
+        return Tested(attacked, known or of_release(release, hook), files)
 
     now.again("attack", work, _told)
     return visit.back("attack")

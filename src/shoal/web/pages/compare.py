@@ -7,7 +7,6 @@ from starlette.responses import Response
 from shoal.analyses.learning import Learned
 from shoal.errors import ReleaseError
 from shoal.progress import Hook
-from shoal.release.advice import MOST_RECORDS
 from shoal.release.release import Release
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.risk import risk
@@ -23,7 +22,6 @@ from shoal.web.project import Moment
 from shoal.web.tried import remembered
 
 OWNER = Audience(external=False, least=1)
-_ADVICE = 3.0  # seconds for trying other releases
 
 
 def released(visit: Visit) -> Release | None:
@@ -36,7 +34,7 @@ def _show(visit: Visit) -> Response:
     release, tried = released(visit), remembered(visit.now) if visit.now.source is not None else []
     if release is None:
         return visit.show("compare", release=None, tried=tried)
-    job = visit.now.begin("findings", lambda _, hook: findings_of(release, hook), _told)
+    job = visit.now.begin("findings", lambda _, hook: of_release(release, hook), _told)
     learned = visit.now.job("learning")
     return visit.show(
         "compare",
@@ -47,11 +45,6 @@ def _show(visit: Visit) -> Response:
         targets=_targets(release),
         confirm=confirmations(visit.now),
     )
-
-
-def findings_of(release: Release, progress: Hook) -> Findings:
-    """Collect the findings about a release, with advice unless the table is too large."""
-    return of_release(release, progress, _ADVICE if release.given.records <= MOST_RECORDS else None)
 
 
 def _told(findings: Findings) -> Iterator[Block]:
