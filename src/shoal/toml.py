@@ -1,4 +1,4 @@
-"""Writing TOML, to the extent that policies require; reading is done by the standard library."""
+"""Writing TOML, to the extent that policies require, and the errors of the standard library, which reads it."""
 
 import json
 import re
@@ -6,6 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
+_PROBLEMS = {  # messages of the standard library, which speak of its parser
+    r"Cannot declare \(?'([^']+)'[^ ]* twice": r"the section [\1] occurs twice",
+    r"Cannot overwrite a value": "a name is defined twice",
+    r"Invalid value": "a value is missing, or a text has no quotation marks",
+    r"Invalid statement": "this line is neither a section, a setting nor a comment",
+    r"Expected '=' after a key in a key/value pair": "a name is not followed by =",
+    r"Expected newline or end of document after a statement": "something follows the value",
+    r"Unterminated string|Illegal character '\\n'": "a text has no closing quotation mark",
+}
 
 
 def key(name: str) -> str:
@@ -15,6 +24,22 @@ def key(name: str) -> str:
     age "age at admission"
     """
     return name if _BARE.fullmatch(name) else value(name)
+
+
+def problem(error: Exception) -> str:
+    r"""Return in plain words why a text is not valid TOML, with the position.
+
+    >>> import tomllib
+    >>> try:
+    ...     tomllib.loads("[data]\n[data]")
+    ... except ValueError as error:
+    ...     print(problem(error))
+    the section [data] occurs twice (at line 2, column 6)
+    """
+    text = str(error) or "too deeply nested"
+    for pattern, words in _PROBLEMS.items():
+        text = re.sub(pattern, words, text)
+    return text
 
 
 def document(given: Mapping[str, Any]) -> str:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, PrivateAttr, field_validator, model_validator
 
+from shoal import toml
 from shoal.errors import ColumnError, PolicyError, ReadError, similar
 from shoal.exact import exact
 from shoal.fileset import note_inputs
@@ -117,8 +118,7 @@ class Policy(Checked):
         try:
             given = tomllib.loads(text)
         except (ValueError, RecursionError) as error:
-            reason = str(error) or "too deeply nested"
-            given = None
+            given, reason = None, toml.problem(error)
         if given is None:
             raise PolicyError("not-toml", "{where} is not valid TOML: {reason}.", where=where, reason=reason)
         return validated(cls, given, where=where, error=PolicyError)

@@ -4,7 +4,7 @@ Fields are those of a model, of a hierarchy kind or of the search.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel
@@ -22,6 +22,7 @@ class Field:
     ``plain``: whether the input is always text, even if it looks like a number or a truth value.
     An option that belongs to one choice of another field has a dotted name: the option ``strict`` of the technique
     ``mondrian`` is called ``recoding.mondrian.strict``. ``title``: the displayed name, without that choice.
+    ``meanings``: what the choices mean.
     """
 
     name: str
@@ -31,9 +32,15 @@ class Field:
     says: str
     title: str
     choices: tuple[str, ...] = ()
+    meanings: Mapping[str, str] = field(default_factory=dict)
     low: float | None = None
     whole: bool = False
     plain: bool = False
+
+    def shown(self, choice: str) -> str:
+        """Return a choice as displayed: its name, with its meaning if that is known."""
+        name = {"True": "yes", "False": "no"}.get(choice, choice)
+        return f"{name}: {self.meanings[choice]}" if choice in self.meanings else name
 
     @property
     def label(self) -> str:

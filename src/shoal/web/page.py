@@ -133,6 +133,11 @@ def _template(name: str) -> Template:
     return templates.get_template(f"{name}.html")
 
 
+def _ended(sentence: str) -> str:
+    """Return a sentence with a full stop, unless it ends with another mark."""
+    return sentence if sentence.endswith((".", "?")) else f"{sentence}."
+
+
 def error_text(error: ShoalError) -> str:
     """Return an error and its remedy as the workbench shows them; settings are called by the labels of their fields.
 
@@ -143,5 +148,5 @@ def error_text(error: ShoalError) -> str:
     """
     message = error.message
     if error.code == "invalid" and "problems" in error.facts:
-        message = " ".join(f"{labelled(problem).rstrip('.')}." for problem in error.facts["problems"])
+        message = " ".join(_ended(labelled(problem)) for problem in error.facts["problems"])
     return f"{message} {error.advice(WORKBENCH)}".rstrip()

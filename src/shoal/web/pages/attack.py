@@ -42,8 +42,9 @@ class Tested:
 def _show(visit: Visit) -> Response:
     release = released(visit)
     job = None if release is None else visit.now.job("attack")
-    says = {name: first_sentence(ATTACKS[name]) for name in ATTACKS if ATTACKS[name].default}
-    return visit.show("attack", job=job, release=release, attacks=says)
+    says = {name: first_sentence(ATTACKS[name]) for name in ATTACKS}
+    usual = {name for name in ATTACKS if ATTACKS[name].default}
+    return visit.show("attack", job=job, release=release, attacks=says, usual=usual)
 
 
 def _begin(visit: Visit) -> Response:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from starlette.responses import Response
@@ -17,6 +18,8 @@ from shoal.policy.requirements import AttackLimit, PresetRequirement, first_line
 from shoal.policy.search import Search
 from shoal.presets.preset import PRESETS
 from shoal.progress import Hook
+from shoal.qualities.quality import QUALITIES
+from shoal.registry import Registry
 from shoal.release.release import Release
 from shoal.reporting.document import Block, Listing
 from shoal.risk.assessment import Assessment
@@ -36,6 +39,13 @@ from shoal.words import first_sentence, share, short
 _SETTINGS = ("suppression", "recoding", "quality", "outliers")  # common settings; the others are collapsed
 _OF_COLUMNS = ("weights", "levels")
 WORK = ("anonymize", "frontier", "schemes")
+
+
+def _meanings(registry: Registry[Any]) -> dict[str, str]:
+    return {name: first_sentence(registry[name]) for name in registry}
+
+
+_MEANINGS = {"quality": _meanings(QUALITIES)}
 
 
 def _show(visit: Visit) -> Response:
@@ -60,7 +70,8 @@ def _show(visit: Visit) -> Response:
 
 
 def _settings(values: dict[str, Any] | None = None) -> list[Field]:
-    return [field for field in fields(Search, values) if field.name not in _OF_COLUMNS]
+    shown = [field for field in fields(Search, values) if field.name not in _OF_COLUMNS]
+    return [replace(field, meanings=_MEANINGS.get(field.name, {})) for field in shown]
 
 
 def _asked(visit: Visit) -> Iterator[dict[str, str]]:
@@ -102,7 +113,8 @@ def _fields(visit: Visit) -> Response:
 def _limits(visit: Visit) -> list[Field]:
     """Return the form fields of an attack limit."""
     sensitive = [name for name, column in visit.now.policy.columns.items() if column.role == "sensitive"]
-    return fields(AttackLimit, choices={"attack": list(ATTACKS), "column": sensitive})
+    shown = fields(AttackLimit, choices={"attack": list(ATTACKS), "column": sensitive})
+    return [replace(field, meanings=_meanings(ATTACKS) if field.name == "attack" else {}) for field in shown]
 
 
 def _require(visit: Visit) -> Response:
