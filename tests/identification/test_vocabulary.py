@@ -43,6 +43,9 @@ def finding(name, values):
         ("USUBJID", [f"01-{number}" for number in range(RECORDS)], "patient"),
         ("AESTDTC", ["2014-01-02", "2014-03-04"] * 200, "other-date"),
         ("LBSTRESN", AMOUNT, "laboratory"),
+        ("MHSTRTPT", ["BEFORE", "COINCIDENT"] * 200, "technical"),  # relative to the study, not a time
+        ("readmitted", FLAG, "outcome"),
+        ("RESREVENUE", DAYS, "income"),
         ("gender_concept_id", [8507, 8532] * 200, "sex"),
         ("Herzinsuffizienz", FLAG, "diagnosis"),
         ("durée_de_suivi", DAYS, "duration"),
@@ -104,6 +107,12 @@ def test_what_is_not_recognised_is_a_question_to_the_owner(values, role):
 def test_nothing_is_asked_if_everything_is_recognised():
     found = shoal.identify({"age": [*range(20, 60)], "sex": ["f", "m"] * 20}, combinations=False)
     assert (found.unrecognised, found.question) == ((), None)
+
+
+@pytest.mark.parametrize(("name", "values", "role"), [("UTILITYID", DAYS, "direct"), ("steroid", FLAG, "insensitive")])
+def test_names_that_end_with_id(name, values, role):
+    """A recurring number of a utility, a device or a plan is not released, although nothing else says what it is."""
+    assert finding(name, values).role == role
 
 
 def test_a_class_of_patients_identifies_nobody():

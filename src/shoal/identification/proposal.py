@@ -16,7 +16,7 @@ from shoal.identification.g_distinct import GDistinct, Rate
 from shoal.identification.seen import FEW_RECORDS, Seen
 from shoal.identification.shape import Form
 from shoal.identification.value_kind import ValueKind, are_whole
-from shoal.identification.vocabulary import Named, says_number
+from shoal.identification.vocabulary import Named, ends_with_id, says_number
 from shoal.table.kind import Kind
 from shoal.table.role import Role
 from shoal.words import counted, short
@@ -280,6 +280,8 @@ def _usual_integers(seen: Seen) -> tuple[Role, str]:
     unique = seen.all_differ
     if unique and _increases(seen):
         return Role.DIRECT, f"Integers that increase and differ for nearly every {unique}."
+    if seen.shape.values > _DAYS and ends_with_id(seen.name):
+        return Role.DIRECT, "Many integers, and the column name ends with id."
     if unique and _may_be_days(seen):
         return Role.QUASI, f"Integers that differ for nearly every {unique}."
     return Role.INSENSITIVE, "Integers, as of counts or measurements."

@@ -134,6 +134,15 @@ def says_number(name: str) -> bool:
     return last in _NUMBERS or last.endswith(("nummer", "number", "kennung"))
 
 
+def ends_with_id(name: str) -> bool:
+    """Return whether a name ends with id, perhaps without a separator; other words, such as steroid, do so, too.
+
+    >>> ends_with_id("UTILITYID"), ends_with_id("steroid"), ends_with_id("idp")
+    (True, True, False)
+    """
+    return (tokens(name) or [""])[-1].endswith("id")
+
+
 @cache
 def _divided(token: str) -> tuple[str, ...]:
     """Return the parts of a token that is not listed, if it consists of two listed words, such as diagtime.
