@@ -56,7 +56,7 @@ VERBS = {
     ),
     "plan": (lambda data, policy, _: shoal.plan(data, policy), "plan data.csv -p policy.toml"),
 }
-BESIDE = {"file", "files", "release", "analyses"}  # what a command adds to the result
+BESIDE = {"file", "files", "release", "analyses", "advice"}  # what a command adds to the result
 
 
 def without(value, names):

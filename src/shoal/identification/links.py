@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.kernels.grouping import group
-from shoal.table.column import Column
 from shoal.table.scale import scale
 from shoal.table.table import Table
 
@@ -73,11 +72,12 @@ def links(table: Table, names: Sequence[str], *, seed: int = 0) -> list[Link]:
 class Sample:
     """Codes of a sample of records.
 
-    ``numbers[name]``: the values of a column with a numeric scale, NaN where a value is missing.
+    ``codes[name]``: numbers from 0 to ``sizes[name]``, exclusive, one for each distinct value. ``numbers[name]``: the
+    values of a column with a numeric scale, NaN where a value is missing.
     """
 
-    columns: tuple[Column, ...]
     codes: dict[str, NDArray[np.uint64]]
+    sizes: dict[str, int]
     numbers: dict[str, Floats]
     records: int
 
@@ -87,41 +87,67 @@ class Sample:
         rng = np.random.default_rng(seed)
         records = min(table.records, SAMPLE)
         chosen = np.sort(rng.choice(table.records, records, replace=False)) if records < table.records else slice(None)
-        columns = tuple(table[name] for name in names)
-        codes = {column.name: table.codes(column.name)[chosen].astype(np.uint64) for column in columns}
-        numbers = {}
-        for column in columns:
-            known = scale(column)
+        codes, sizes, numbers = dict[str, NDArray[np.uint64]](), dict[str, int](), dict[str, Floats]()
+        for name in names:
+            drawn = table.codes(name)[chosen]
+            groups = group(drawn.astype(np.uint64), max(table[name].size, 1))
+            codes[name], sizes[name] = groups.ids.astype(np.uint64), len(groups)
+            known = scale(table[name])
             if known is not None:
-                numbers[column.name] = known[codes[column.name].astype(np.intp)]
-        return cls(columns, codes, numbers, records)
+                numbers[name] = known[drawn.astype(np.intp)]
+        return cls(codes, sizes, numbers, records)
 
-    def different(self, *names: str) -> int:
-        """Return the number of distinct values of a column, or of distinct combinations of several columns."""
-        sizes = {column.name: column.size for column in self.columns}
-        keys = self.codes[names[0]]
-        for name in names[1:]:
-            keys = keys * np.uint64(sizes[name]) + self.codes[name]
-        return len(group(np.ascontiguousarray(keys)))
+    def together(self, left: str, other: str) -> int:
+        """Return the number of distinct combinations of two columns."""
+        keys = self.codes[left] * np.uint64(self.sizes[other]) + self.codes[other]
+        return len(group(keys, self.sizes[left] * self.sizes[other]))
 
 
 def _pairs(sample: Sample) -> Iterator[Link]:
-    number = {column.name: sample.different(column.name) for column in sample.columns}
-    ranks = {name: _ranks(values) for name, values in sample.numbers.items()}
+    number = sample.sizes
+    ranks = {name: _ranks(values) for name, values in sample.numbers.items() if number[name] >= _SCALE}
+    correlations = PairCorrelations.of(ranks)
     for left, other in combinations([name for name, values in number.items() if values > 1], 2):
         repeated = max(number[left], number[other]) <= (1 - _REPEATED) * sample.records
-        together = sample.different(left, other) if repeated else 0
+        together = sample.together(left, other) if repeated else 0
         if together and together == number[left] == number[other]:
             yield Link(Way.DETERMINES, (left,), other, both=True)
         elif together in {number[left], number[other]}:
             first, second = (left, other) if together == number[left] else (other, left)
             yield Link(Way.DETERMINES, (first,), second)
-        elif (
-            left in ranks
-            and other in ranks
-            and _follow(ranks[left], ranks[other], number[left], number[other], together)
-        ):
-            yield Link(Way.NEAR, (left,), other, both=True)
+        elif left in ranks and other in ranks:
+            few = 0 < together <= _NEAR * max(number[left], number[other])  # values of one beside each of the other
+            if abs(correlations.between(left, other)) >= (_TOGETHER if few else _CLOSELY):
+                yield Link(Way.NEAR, (left,), other, both=True)
+
+
+@dataclass(frozen=True, eq=False)
+class PairCorrelations:
+    """Correlations of columns: of those without missing values all at once, of the others pair by pair."""
+
+    numbers: Mapping[str, Floats]
+    places: Mapping[str, int]
+    complete: Floats
+
+    @classmethod
+    def of(cls, numbers: Mapping[str, Floats]) -> "PairCorrelations":
+        """Compute the correlations of the columns without missing values."""
+        whole = {name: values for name, values in numbers.items() if not np.isnan(values).any()}
+        scaled = np.array([_scaled(values) for values in whole.values()])
+        complete = scaled @ scaled.T / max(scaled.shape[-1], 1) if whole else np.zeros((0, 0))
+        return cls(numbers, {name: place for place, name in enumerate(whole)}, complete)
+
+    def between(self, left: str, other: str) -> float:
+        """Return the correlation of two columns over the records where both are known."""
+        if left in self.places and other in self.places:
+            return float(self.complete[self.places[left], self.places[other]])
+        return _correlation(self.numbers[left], self.numbers[other])
+
+
+def _scaled(values: Floats) -> Floats:
+    """Return numbers with mean 0 and variance 1; first with range 1, so that large numbers do not overflow."""
+    centred = (values - values.mean()) / (np.ptp(values) or 1.0)
+    return np.asarray(centred / (centred.std() or 1.0), np.float64)
 
 
 def _ranks(values: Floats) -> Floats:
@@ -129,17 +155,6 @@ def _ranks(values: Floats) -> Floats:
     ranks, known = np.full(len(values), np.nan), ~np.isnan(values)
     ranks[known] = np.unique(values[known], return_inverse=True)[1]
     return ranks
-
-
-def _follow(left: Floats, other: Floats, first: int, second: int, together: int) -> bool:
-    """Return whether the ranks of two columns rise or fall together.
-
-    The required correlation is lower if each value occurs with few values of the other column.
-    """
-    if min(first, second) < _SCALE:
-        return False
-    few = 0 < together <= _NEAR * max(first, second)
-    return abs(_correlation(left, other)) >= (_TOGETHER if few else _CLOSELY)
 
 
 def _triples(sample: Sample) -> Iterator[Link]:
@@ -157,10 +172,9 @@ def _triples(sample: Sample) -> Iterator[Link]:
 
 def _explained(numbers: Mapping[str, Floats]) -> Iterator[tuple[str, str, str]]:
     """Yield pairs of columns with a third whose variance they explain almost fully, far better than either alone."""
-    names = list(numbers)
-    r = np.eye(len(names))
+    names, correlations, r = list(numbers), PairCorrelations.of(numbers), np.eye(len(numbers))
     for left, other in combinations(range(len(names)), 2):
-        r[left, other] = r[other, left] = _correlation(numbers[names[left]], numbers[names[other]])
+        r[left, other] = r[other, left] = correlations.between(names[left], names[other])
     apart = np.maximum(1 - r * r, 1e-9)
     for target in range(len(names)):
         a, b = r[target][:, None], r[target][None, :]
@@ -176,14 +190,9 @@ def _explained(numbers: Mapping[str, Floats]) -> Iterator[tuple[str, str, str]]:
 
 def _correlation(left: Floats, other: Floats) -> float:
     known = ~np.isnan(left) & ~np.isnan(other)
-    first, second = left[known], other[known]
-    if len(first) < _FEWEST:
+    if np.count_nonzero(known) < _FEWEST:
         return 0.0
-    first, second = (
-        (values - values.mean()) / (np.ptp(values) or 1.0) for values in (first, second)
-    )  # scaled, so that large numbers do not overflow
-    spread = float(first.std() * second.std())
-    return float(np.mean(first * second)) / spread if spread else 0.0
+    return float(np.mean(_scaled(left[known]) * _scaled(other[known])))
 
 
 def _share(first: Floats, second: Floats, explained: Floats) -> float:

@@ -165,7 +165,7 @@ class Advice(Presentable):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Basis:
+class AdviceBasis:
     """What advice is based on: a table before and after anonymisation.
 
     ``seen``: the released table, with the persons of its records if known. ``records``: the original record of each
@@ -179,7 +179,7 @@ class Basis:
     costs: Mapping[str, float]
 
     @classmethod
-    def of(cls, release: Release) -> "Basis":
+    def of(cls, release: Release) -> "AdviceBasis":
         """Return the basis of advice on a release."""
         seen = with_persons(as_written(release.table), release.table, release.part.promise.original)
         return cls(release.given, seen, release.records, release.policy, costs(release.quality))
@@ -204,7 +204,7 @@ class _OutOfTimeError(Exception):
     """The time for alternatives is over."""
 
 
-def advice(basis: Basis, seconds: float | None, progress: Hook) -> Advice:
+def advice(basis: AdviceBasis, seconds: float | None, progress: Hook) -> Advice:
     """Return advice on the release of one table; alternatives are tried for at most ``seconds``.
 
     ``seconds``: None to try all alternatives if there are few schemes and combinations, and none otherwise. The advice
@@ -225,7 +225,7 @@ def advice(basis: Basis, seconds: float | None, progress: Hook) -> Advice:
     )
 
 
-def _is_quick(basis: Basis) -> bool:
+def _is_quick(basis: AdviceBasis) -> bool:
     """Return whether all alternatives can be tried in some seconds."""
     space = Case.of(basis.given, basis.policy).space
     return space.schemes * len(basis.given.distinct(space.quasi)) <= _QUICK
@@ -237,7 +237,7 @@ def _least(policy: Policy) -> int:
     return max(sizes, default=_UNIQUE)
 
 
-def _lost(basis: Basis, least: int) -> Iterator[LostColumn]:
+def _lost(basis: AdviceBasis, least: int) -> Iterator[LostColumn]:
     """Count the individuals whose classes would be too small if one column alone were released unchanged."""
     if basis.records is None:
         return
@@ -270,7 +270,7 @@ def _persons(given: Table, records: NDArray[np.integer]) -> NDArray[np.int64]:
     return np.asarray(given.codes(given.subject)[records], np.int64)
 
 
-def _revealing(basis: Basis) -> list[Revealing]:
+def _revealing(basis: AdviceBasis) -> list[Revealing]:
     """Count the individuals whom each other released column makes unique together with the quasi-identifiers."""
     seen, roles = basis.seen, basis.given.roles
     if not seen.quasi:
@@ -281,7 +281,7 @@ def _revealing(basis: Basis) -> list[Revealing]:
     return sorted(unique, key=lambda column: -column.unique)
 
 
-def _alternatives(basis: Basis, seconds: float, progress: Hook) -> tuple[list[Alternative], bool]:
+def _alternatives(basis: AdviceBasis, seconds: float, progress: Hook) -> tuple[list[Alternative], bool]:
     """Make other releases until the time is over; return them, and whether all were made."""
     deadline, made = monotonic() + seconds, list[Alternative]()
 
@@ -304,12 +304,12 @@ def _alternatives(basis: Basis, seconds: float, progress: Hook) -> tuple[list[Al
 
 def _cost_of(release: Release, unchanged: str | None) -> float:
     """Return the mean loss of the quasi-identifiers, and of a column that is released unchanged."""
-    basis = Basis.of(release)
+    basis = AdviceBasis.of(release)
     columns = len(basis.quasi) + (unchanged is not None)
     return basis.cost * len(basis.quasi) / columns if columns else 0.0
 
 
-def _changes(basis: Basis) -> Iterator[tuple[str, Policy, str | None]]:
+def _changes(basis: AdviceBasis) -> Iterator[tuple[str, Policy, str | None]]:
     """Yield other policies: with another technique, then with one quasi-identifier fewer."""
     policy, search = basis.policy, basis.policy.search
     for technique in TECHNIQUES.values():

@@ -18,7 +18,7 @@ from shoal.policy.policy import Policy
 from shoal.policy.requirements import AttackLimit
 from shoal.progress import Hook, Progress
 from shoal.recoding.matching import Match
-from shoal.release.advice import MOST_RECORDS, Advice, Basis, advice, costs
+from shoal.release.advice import MOST_RECORDS, Advice, AdviceBasis, advice, costs
 from shoal.release.judgement import Guarantee, Judgement
 from shoal.release.manifest import recorded
 from shoal.release.measuring import measured_limits
@@ -109,7 +109,7 @@ def _advice(  # noqa: PLR0913, PLR0917 - two tables, their comparison, and the t
     if matched.rows is not None:
         records = np.full(seen.records, -1, np.int64)
         records[matched.rows[matched.rows >= 0]] = np.flatnonzero(matched.rows >= 0)
-    return advice(Basis(table, seen, records, policy, costs(comparison.quality)), seconds, progress)
+    return advice(AdviceBasis(table, seen, records, policy, costs(comparison.quality)), seconds, progress)
 
 
 def _with_roles(release: Table, table: Table) -> Table:

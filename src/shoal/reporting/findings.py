@@ -23,7 +23,7 @@ from shoal.policy.policy import Policy
 from shoal.population import Population
 from shoal.progress import Hook, Progress
 from shoal.qualities.quality import Measured
-from shoal.release.advice import MOST_RECORDS, Advice, Basis, advice
+from shoal.release.advice import MOST_RECORDS, Advice, AdviceBasis, advice
 from shoal.release.judgement import Guarantee, Judgement
 from shoal.release.published import figures
 from shoal.release.release import Release
@@ -319,7 +319,7 @@ def of_release(release: Release, progress: Hook, advice_seconds: float | None = 
     )
     progress(Progress("comparing them", 2))
     drawn = release.part.as_sample().given
-    advised = advice(Basis.of(release), advice_seconds, progress) if original.records <= MOST_RECORDS else None
+    advised = advice(AdviceBasis.of(release), advice_seconds, progress) if original.records <= MOST_RECORDS else None
     earlier = verdicts(before)
     required = tuple(Required.of(judgement, earlier) for judgement in release.requirements)
     return Findings(

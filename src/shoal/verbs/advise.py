@@ -2,7 +2,7 @@
 
 from shoal.errors import ReleaseError
 from shoal.progress import Hook, silent
-from shoal.release.advice import Advice, Basis, advice
+from shoal.release.advice import Advice, AdviceBasis, advice
 from shoal.release.release import Release
 
 SECONDS = 10.0
@@ -23,4 +23,4 @@ def advise(release: Release, *, seconds: float | None = SECONDS, progress: Hook 
     """
     if release.policy.tables or len(release.tables) > 1:
         raise ReleaseError("several-tables", "Advice is given on releases of a single table.")
-    return advice(Basis.of(release), seconds, progress or silent)
+    return advice(AdviceBasis.of(release), seconds, progress or silent)
