@@ -92,8 +92,8 @@ class ColumnError(ShoalError):
         """
         available, name = list(available), str(name)
         # The names are not listed: in a file without a header they are the data of an individual.
-        verb = "is" if len(available) == 1 else "are"
-        remedy: Remedy = did_you_mean(name, available) or f"Check the spelling: there {verb} {{others:other column}}."
+        spelling = "Check the spelling and, for a text file, the separator: the table has {others:column}."
+        remedy: Remedy = did_you_mean(name, available) or spelling
         if "," in name:
             remedy = "Give several columns as a list: {names}."
         return cls(

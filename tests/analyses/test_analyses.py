@@ -61,7 +61,7 @@ def test_the_event_is_named_by_its_value():
     found = shoal.compare(data, data, quasi=["days"])
     with pytest.raises(shoal.errors.RecodingError, match="'status' has 3 values") as failure:
         found.survival("days", "status")
-    assert "such as status=1" in str(failure.value)
+    assert "as COLUMN=VALUE" in str(failure.value)
     (curves,) = found.survival("days", "status=2")
     assert curves.before.shares.tolist() == pytest.approx([3 / 4, 3 / 4 * 2 / 3])
     (first,) = found.where("visit=1").survival("days", "status=2")

@@ -54,11 +54,11 @@ def test_the_individuals_who_force_a_generalisation(release):
 def test_alternatives_are_really_made(release):
     found = shoal.advise(release, seconds=60)
     assert found.complete
-    local = next(other for other in found.alternatives if other.change == "Technique local")
+    local = next(other for other in found.alternatives if "(local recoding)" in other.change)
     search = {**POLICY["search"], "recoding": "local"}
     again = shoal.anonymize(DATA, shoal.Policy.model_validate({**POLICY, "search": search}))
-    costs = [again.quality["loss"].columns[name].cost for name in ("age", "sex")]
-    assert local.cost == pytest.approx(np.mean(costs))
+    assert local.cost == pytest.approx(again.quality["loss"].total.cost)
+    assert found.cost == pytest.approx(release.quality["loss"].total.cost)
     assert local.cost <= found.cost
     fewer = next(other for other in found.alternatives if other.change.startswith("If no adversary can know 'age'"))
     assert fewer.cost == 0  # the sex alone needs no generalisation
@@ -128,5 +128,5 @@ def test_a_release_read_from_its_file_gets_the_same_advice(release, tmp_path):
     assert [(column.column, column.forced_by) for column in read.lost] == [
         (column.column, column.forced_by) for column in own.lost
     ]
-    assert (read.revealing, read.persons, read.least) == (own.revealing, own.persons, own.least)
+    assert (read.revealing, read.persons, read.failing) == (own.revealing, own.persons, own.failing)
     assert read.cost == pytest.approx(own.cost)

@@ -280,7 +280,7 @@ def test_unknown_column():
     error = refusal(lambda: table.assign(quasi=["aeg"]), ColumnError)
     assert (error.message, error.hint) == ("There is no column 'aeg'.", "Did you mean 'age'?")
     error = refusal(lambda: table.distinct(["weight"]), ColumnError)
-    assert error.hint == "Check the spelling: there are 2 other columns."
+    assert error.hint == "Check the spelling and, for a text file, the separator: the table has 2 columns."
 
 
 def test_values_missing_from_a_hierarchy():

@@ -45,6 +45,17 @@ class Attacked(Presentable):
             strongest[criterion] = max(judged, key=lambda result: (result.is_sure, result.gain), default=None)
         return strongest
 
+    @property
+    def off_card(self) -> str:
+        """A sentence on the attacks that do not count towards the risks of WP216; empty if there are none."""
+        names = dict.fromkeys(result.attack for result in self.results if not ATTACKS[result.attack].on_card)
+        if not names:
+            return ""
+        return (
+            "Not included in these risks, because they assume further knowledge, count a shift of probability, or do "
+            f"not attack the release: {', '.join(names)}."
+        )
+
     def of(self, attack: str, column: str | None = None, *, variant: str | None = None) -> Result:
         """Return the first result of an attack, optionally on a given column or of a given variant."""
         for result in self.results:

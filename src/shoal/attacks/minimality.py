@@ -19,7 +19,7 @@ _ENOUGH, _BATCHES = 200, 20  # failing assignments required, and batches drawn a
 
 @ATTACKS.register("minimality")
 class Minimality(Attack):
-    """Share of individuals whose sensitive value has a probability above 1/l for an adversary who knows the algorithm.
+    """Share of individuals whose value has a probability above 1/l (by default 1/2) for those who know the algorithm.
 
     An algorithm that generalises only where l-diversity fails reveals that some of the finer groups failed. Among all
     assignments of the values of a class to its individuals, those in which every finer group (individuals with the same

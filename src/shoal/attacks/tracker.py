@@ -41,7 +41,7 @@ class CountingInterface:
 
 @ATTACKS.register("tracker")
 class Tracker(Attack):
-    """Share of individuals whose sensitive value is disclosed by differences of counts.
+    """Share of individuals whose value is disclosed by combined queries to a service that counts original records.
 
     The interface refuses every count of fewer than ``least`` records, or of all but fewer than ``least``. A general
     tracker T is any condition that at least 2·least records fulfil and at least 2·least do not: then
@@ -61,9 +61,10 @@ class Tracker(Attack):
     name: ClassVar[str] = "tracker"
     adversary: ClassVar[Adversary] = Adversary.ADAPTIVE
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
-    baseline_is: ClassVar[str] = "direct queries"
+    baseline_is: ClassVar[str] = "queries that are not combined"
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE})
     default: ClassVar[bool] = False
+    on_card: ClassVar[bool] = False  # it says nothing about the release
 
     least: int = Field(default=10, ge=1, description="minimum count that is answered")
     targets: int = Field(default=100, ge=1, description="maximum number of targets")
@@ -87,7 +88,7 @@ class Tracker(Attack):
             plain = np.array([value is not None and value == true for value, true in zip(direct, truth, strict=True)])
             yield self.result(
                 scene,
-                "the true value is disclosed by counts",
+                "the true value is disclosed by combining answers of the service; the release is not attacked",
                 right.astype(np.float64),
                 float(plain.mean()),
                 column=column,

@@ -24,13 +24,15 @@ def before_after(recoded: Recoded) -> Chart:
     >>> import shoal
     >>> found = shoal.compare({"age": [31, 34, 34, 71]}, {"age": ["30-39", "30-39", "30-39", "*"]})
     >>> before_after(found.recoding["age"]).spec["title"]["text"]
-    'age: 0% of the cells unchanged, 75% generalised, 25% suppressed'
+    'age: 0% of the original cells unchanged, 75% generalised, 25% suppressed'
     """
     bars = _texts(recoded) if recoded.domain.positions is None else _numbers(recoded)
     size = int(recoded.counts.sum())
     kept, coarser, lost, changed = (recoded.records(fate) / size for fate in Fate)
     same, generalised, suppressed = map(share_of, (kept, coarser, lost))
-    title = f"{recoded.name}: {same} of the cells unchanged, {generalised} generalised, {suppressed} suppressed"
+    title = (
+        f"{recoded.name}: {same} of the original cells unchanged, {generalised} generalised, {suppressed} suppressed"
+    )
     return Chart.of(
         title + (f", {share_of(changed)} changed" if changed else ""),
         "Bars: share of records in the original. Marks: share in the release, if all values of a generalised cell "

@@ -6,6 +6,7 @@ distinct persons in the class; a person with several sensitive values in a class
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from shoal.classes.grouped import Attribute, Coarsening, Grouped
 from shoal.classes.histogram import Histogram
 from shoal.classes.members import Counts, Ids, Members
-from shoal.classes.shown import Shown
+from shoal.classes.shown import Shown, showing
 from shoal.errors import ColumnError
 from shoal.kernels.compatibility import compatible
 from shoal.kernels.translation import Codes
@@ -132,6 +133,20 @@ class Classes:
         kept = np.cumsum(~lacking) - 1
         alone = np.cumsum(apart) - 1 + int(np.count_nonzero(~lacking))
         return np.where(apart, alone, kept[self.grouped.of_row]).astype(np.uint32)
+
+    def of_records(self, table: Table, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the value of the class of each record of the grouped table; 0 for records that belong to no class.
+
+        >>> import shoal
+        >>> table = shoal.read({"age": [71, 34, 34]})
+        >>> classes = Classes.of(table, quasi=["age"], sensitive=[])
+        >>> classes.of_records(table, classes.sizes).tolist()
+        [1, 2, 2]
+        """
+        rows = table.distinct(self.grouped.shown.counted)
+        by_row = np.zeros(len(rows), values.dtype)
+        by_row[showing(rows, self.grouped.shown.quasi)] = values[self.of_row]
+        return table.engine.expand(rows, by_row)
 
     def only(self, chosen: NDArray[np.bool_]) -> "Classes":
         """Return the chosen classes; the other records count as suppressed.

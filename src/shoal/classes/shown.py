@@ -22,10 +22,12 @@ from shoal.table.table import Table
 class Shown:
     """Distinct rows sorted by their quasi-identifiers, without suppressed records.
 
-    ``reference[name]``: the number of persons with each value of a sensitive column in the whole table, including
-    suppressed records. ``suppressed``: the number of persons with records whose quasi-identifiers are all blank.
+    ``counted``: the columns of the distinct rows. ``reference[name]``: the number of persons with each value of a
+    sensitive column in the whole table, including suppressed records. ``suppressed``: the number of persons with
+    records whose quasi-identifiers are all blank.
     """
 
+    counted: tuple[str, ...]
     quasi: tuple[Column, ...]
     keys: tuple[Codes, ...]
     sensitive: tuple[Column, ...]
@@ -50,6 +52,7 @@ class Shown:
             for name, (column, codes) in columns.items()
         }
         shown = cls(
+            counted=(*quasi, *sensitive),
             quasi=attributes,
             keys=rows.codes[: len(quasi)],
             sensitive=tuple(column for column, _ in columns.values()),

@@ -213,14 +213,16 @@ def show(release: "Release", out: "Console") -> None:
     for sentence in _told(release):
         out.print(sentence)
     if release.levels:
-        sheet = grid("records per level", *map(str, range(max(map(len, release.levels.values())))))
+        heights = release.part.transformation.heights
+        sheet = grid("records per level", *map(str, range(max((heights[name] or 0) + 1 for name in release.levels))))
         for name, records in release.levels.items():
-            top = release.part.transformation.heights[name]
+            top = heights[name]
             shown = [f"{number:,}{'*' * (level == top)}" if number else "·" for level, number in enumerate(records)]
+            shown += ["·"] * ((top or 0) + 1 - len(shown))
             sheet.add_row(plain(name), *shown)
         out.print()
         out.print(sheet)
-        out.print("[dim]0: original values; *: suppressed; ·: none[/dim]")
+        out.print("[dim]0: original values; *: suppressed; ·: none; empty: no such level[/dim]")
     sheet = grid("requirement", "required", "attained", "")
     for requirement in release.requirements:
         verdict = requirement.verdict
@@ -228,12 +230,13 @@ def show(release: "Release", out: "Console") -> None:
         sheet.add_row(plain(verdict.model + column), verdict.asked, requirement.attained, requirement.outcome)
     out.print()
     out.print(sheet)
-    sheet = grid("information loss by measure", "value", "cost (0 = no loss, 1 = total loss)")
+    sheet = grid("information loss by measure", "value", "cost (0–1)")
     for measured in release.quality.values():
         if measured.total is not None:
             sheet.add_row(measured.title, measured.amount, short(measured.total.cost))
     out.print()
     out.print(sheet)
+    out.print("[dim]Cost: 0 = no loss, 1 = total loss[/dim]")
 
 
 def _told(release: "Release") -> list[str]:

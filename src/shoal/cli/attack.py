@@ -181,9 +181,5 @@ def show(attacked: "Attacked", out: "Console") -> None:
             figures = f"{share(best.success.value)} of {whole}, baseline {share(best.baseline)}"
             outcome = f"{present}; {best.title}: {figures}"
         out.print(f"  {question}: {plain(outcome)}")
-    steps = dict.fromkeys(result.attack for result in attacked.results if not ATTACKS[result.attack].on_card)
-    if steps:
-        out.print(
-            f"  [dim]Not included, because they assume further knowledge or count a shift of probability: "
-            f"{', '.join(steps)}.[/dim]"
-        )
+    if attacked.off_card:
+        out.print(f"  [dim]{attacked.off_card}[/dim]")

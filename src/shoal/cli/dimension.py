@@ -87,7 +87,7 @@ def _levels(texts: list[str]) -> dict[str, int]:
 
 def show(dimension: "Dimension", out: "Console") -> None:
     """Print the gain and the cost of each step, and the recommended dimensions."""
-    table = grid("generalised", "k", "gain", "l", "t", "unique", "NUE", "lost")
+    table = grid("generalised", "k", "gain in k", "l", "t", "unique", "NUE (bits)", "lost")
     for step in (dimension.before, *dimension.steps):
         table.add_row(
             plain(_called(step, dimension)),
@@ -100,16 +100,28 @@ def show(dimension: "Dimension", out: "Console") -> None:
             f"{short(step.percent)} %",
         )
     out.print(table)
+    out.print(f"[dim]{'. '.join(_legend(dimension))}.[/dim]")
     named = (
-        ("as published", dimension.published),
-        ("repaired", dimension.repaired),
-        ("principled", dimension.principled),
+        ("script of the thesis", dimension.published),
+        ("rule of the thesis, applied to all steps", dimension.repaired),
+        ("smallest loss that meets the requirements", dimension.principled),
     )
-    out.print("\nRecommended dimension:")
+    out.print("\nNumber of columns to generalise, by three rules:")
     for name, choice in named:
         named_columns = f" ({', '.join(choice.columns)})" if choice.columns else ""
         best = "none" if choice.columns is None else f"{len(choice.columns)}{named_columns}"
         out.print(f"  {name}: {plain(best)}: {choice.because}")
+
+
+def _legend(dimension: "Dimension") -> list[str]:
+    """Explain the columns of the table."""
+    legend = [
+        "unique: individuals in classes of their own",
+        "NUE: non-uniform entropy lost; lost: its share of the most",
+    ]
+    if len(dimension.before.l) > 1:
+        legend.insert(0, f"l for {', '.join(map(plain, dimension.before.l))}, in this order; t is the largest of them")
+    return legend
 
 
 def _called(step: "Step", dimension: "Dimension") -> str:

@@ -28,9 +28,15 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
     options: dict[str, Any],
     policy: Policy = None,
     sensitive: Annotated[
-        str | None, typer.Option(help="Sensitive variables, evaluated one by one, comma-separated.")
+        str | None,
+        typer.Option(
+            help="Sensitive variables, evaluated one by one, comma-separated (default: those of the policy, or all)."
+        ),
     ] = None,
-    auxiliary: Annotated[str | None, typer.Option(help="Known variables, comma-separated.")] = None,
+    auxiliary: Annotated[
+        str | None,
+        typer.Option(help="Known variables, comma-separated (default: all others of the policy, or of the table)."),
+    ] = None,
     subject: Subject = None,
     missing: Missing = None,
     most: Annotated[int | None, typer.Option(min=1, help="Maximum number of known variables.")] = None,
@@ -42,7 +48,8 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
         str,
         typer.Option(
             "--q",
-            help="Share from 0 to 1: a value counts as an alternative (PoAC) if more than q of the peers have it.",
+            help="Share from 0 to 1: a value counts as an alternative if more than q of the peers have it (PoAC, "
+            "proportion of alternative candidates, in --json).",
         ),
     ] = "0",
     only: Annotated[

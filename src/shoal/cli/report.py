@@ -52,7 +52,9 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
     key: Annotated[str | None, typer.Option(help="Columns that identify a record, comma-separated.")] = None,
     in_order: Annotated[bool, typer.Option("--in-order", help="Match records by position.")] = False,
     predict: Annotated[str | None, typer.Option(help="Columns to predict, comma-separated.")] = None,
-    survival: Annotated[str | None, typer.Option(help="Survival analysis: TIME,EVENT.")] = None,
+    survival: Annotated[
+        str | None, typer.Option(help="Survival analysis: TIME,EVENT, or TIME,EVENT=VALUE such as days,status=2.")
+    ] = None,
     attacks: Annotated[bool, typer.Option("--attacks/--no-attacks", help="Run attacks on the release.")] = True,
     lattice: Annotated[
         bool, typer.Option("--lattice/--no-lattice", help="Show other schemes and their information loss.")
@@ -158,10 +160,10 @@ def _wanted(table: "Table", predict: str | None, survival: str | None) -> dict[s
     import shoal
 
     wanted = {"predict": given.names(predict) or [], "survival": given.names(survival) or []}
-    for name in (*wanted["predict"], *wanted["survival"]):
+    for name in (*wanted["predict"], *wanted["survival"][:1]):
         table[name]  # raises if there is no such column
     if wanted["survival"] and len(wanted["survival"]) != 2:
-        raise ModelError("bad-survival", "--survival requires two columns: TIME,EVENT.")
+        raise ModelError("bad-survival", "--survival requires two columns: TIME,EVENT, or TIME,EVENT=VALUE.")
     if wanted["survival"]:  # check the columns before the long computation
         shoal.compare(table, table, qualities=[], in_order=True).survival(*wanted["survival"])
     return {name: value for name, value in wanted.items() if value}

@@ -33,6 +33,7 @@ from shoal.verbs.attack import attack
 from shoal.verbs.identify import identify
 from shoal.verbs.peers import peers
 from shoal.words import share as share_of
+from shoal.words import short
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -88,15 +89,15 @@ def _show_columns(table: Table, console: "Console") -> None:
     for role in (Role.DIRECT, Role.QUASI, Role.SENSITIVE, Role.SUBJECT):
         names = ", ".join(table.with_role(role))
         console.print(f"  [bold]{role:<10}[/bold] {names}\n             [dim]{role.meaning}[/dim]")
-    identification = identify(table, orders=256)
+    identification = identify(table)
     same = sum(finding.role is table.roles.get(name) for name, finding in identification.columns.items())
     console.print(
         f"\n  shoal identify, without the policy, proposes {same} of {len(identification.columns)} roles identically."
     )
     shares = {} if identification.contribution is None else identification.contribution.shares
     most = sorted(shares, key=lambda name: -shares[name])[:3]
-    named = ", ".join(f"{name.replace('_', ' ')} ({share_of(shares[name])})" for name in most)
-    console.print(f"  [dim]Largest contributions to uniqueness: {named}.[/dim]")
+    named = ", ".join(f"{name.replace('_', ' ')} ({short(100 * shares[name])})" for name in most)
+    console.print(f"  [dim]Largest contributions to uniqueness, in percentage points: {named}.[/dim]")
     for link in identification.links:
         console.print(f"  [dim]Dependent columns: {link}.[/dim]")
 
@@ -178,8 +179,9 @@ def _show_assessment(assessment: Assessment, console: "Console") -> None:
         )
     worst, best = assessment.attributes[0], assessment.contributions[0]
     console.print(
-        f"  {worst.column} is disclosed with certainty for {worst.certain:,} patients; "
-        f"the baseline is {share_of(float(worst.baseline))}."
+        f"  {worst.column} is disclosed with certainty for {worst.certain:,} patients. Its most frequent value, as a "
+        f"guess without the table, is right for {share_of(float(worst.baseline))}.",
+        soft_wrap=True,
     )
     console.print(
         f"  Largest contribution: {best.column}; without it, {best.without.alone:,} patients would be unique."
@@ -194,9 +196,13 @@ def _show_peers(people: People, folder: Path, console: "Console", *, force: bool
     _heading(console, 6, "Protection against all combinations of background knowledge")
     summary = people.summary()
     worst = max(people.counted.table.sensitive, key=lambda name: float(summary[name]["share_breached"]))
-    console.print(f"  {people.plan.combinations:,} combinations of known attributes, for every patient:")
+    known = len(people.counted.table.quasi) + len(people.counted.table.sensitive) - 1
     console.print(
-        f"  {worst} is disclosed for {share_of(summary[worst]['share_breached'])} of them, "
+        f"  One sensitive attribute is inferred, the other {known} attributes may be known: "
+        f"{people.plan.combinations:,} combinations."
+    )
+    console.print(
+        f"  {worst} is disclosed for {share_of(summary[worst]['share_breached'])} of the patients, "
         f"for {people.breached_by_few(worst)} by at most three attributes."
     )
     facts = next(fact for fact in people.for_person(0) if fact.variable == worst)

@@ -356,15 +356,15 @@ def _published(steps: Sequence[Step]) -> Choice:
     The script empties its list of dimensions each time, so it considers only the last one.
     """
     if steps[-1].k < _SAFE:
-        return Choice(None, "the published script fails: its last dimension has k = 1")
-    return Choice(steps[-1].columns, "the last one, the only one that the published script considers")
+        return Choice(None, "the script fails, because its last step has k = 1")
+    return Choice(steps[-1].columns, "the last step, the only one that the script considers")
 
 
 def _repaired(steps: Sequence[Step]) -> Choice:
     """Choose as the printed function of the thesis does (Figure 5), given all dimensions."""
     safe = [step for step in steps if step.k >= _SAFE]
     if not safe:
-        return Choice(None, "no dimension has k ≥ 2")
+        return Choice(None, "no step has k ≥ 2")
     best = safe[0]
     for step in safe:
         no_worse = step.privacy_gain >= best.privacy_gain and step.inverse >= best.inverse
@@ -372,14 +372,14 @@ def _repaired(steps: Sequence[Step]) -> Choice:
             best = step
     if best is safe[0]:
         return Choice(best.columns, "the first with k ≥ 2: further columns only increase the loss")
-    return Choice(best.columns, "not worse than the first with k ≥ 2, and closer to balance between gain and loss")
+    return Choice(best.columns, "not worse than the first with k ≥ 2, and closer to a balance of gain in k and loss")
 
 
 def _principled(steps: Sequence[Step]) -> Choice:
     """Choose the lowest cost among the steps that meet the requirements; of equal costs, the fewest columns."""
     fitting = [step for step in steps if step.satisfied]
     if not fitting:
-        return Choice(None, "none meets the requirements")
+        return Choice(None, "no step meets the requirements (without a policy: k ≥ 2)")
     best = min(fitting, key=lambda step: (step.generic, step.dimension))
     if not best.columns:
         return Choice((), "no generalisation required: the requirements are met")

@@ -40,7 +40,11 @@ class EntropyLDiversity(AttributeModel):
 
     l: AtLeastOne | None = Field(default=None, description="minimum effective number of values")  # noqa: E741
 
-    estimator: Literal["plug-in", "grassberger"] = Field(default="plug-in", description="estimator of the entropy")
+    estimator: Literal["plug-in", "grassberger"] = Field(
+        default="plug-in",
+        description="estimator of the entropy: plug-in, from the shares in the class; or grassberger, corrected for "
+        "small classes",
+    )
 
     @property
     def distinct(self) -> float:

@@ -106,9 +106,15 @@ class PAlphaSensitiveKAnonymity(_KAndP):
     measured: ClassVar[Mapping[str, Better]] = {"p": Better.MORE, "k": Better.MORE, "alpha": Better.MORE}
     needs: ClassVar[frozenset[Need]] = frozenset({Need.SENSITIVE, Need.HIERARCHY})
 
-    alpha: Positive | None = Field(default=None, description="minimum sum of the weights of the distinct values")
+    alpha: Positive | None = Field(
+        default=None,
+        description="minimum sum of the weights of the distinct values; a value has the weight of its category, from 0 "
+        "(most sensitive) to 1",
+    )
     level: int = Field(default=1, ge=0, strict=True, description="level of the hierarchy that defines the categories")
-    weights: dict[str, Positive] | None = Field(default=None, description="weight of each category, by its label")
+    weights: dict[str, Positive] | None = Field(
+        default=None, description="weight of each category, by its label; otherwise equidistant"
+    )
 
     def measure(self, evidence: Evidence) -> Mapping[str, Number]:
         """Return the three minima."""

@@ -11,10 +11,10 @@ from shoal.recoding.recoding import Recoding
 
 @QUALITIES.register("average-class-size")
 class AverageClassSize(FigureQuality):
-    """Average size of the equivalence classes.
+    """Average size of the equivalence classes; all suppressed records count as one more class.
 
-    The number of records divided by the number of classes, where all suppressed records together count as one
-    additional class, as in ARX. LeFevre 2006 also divides by k. Value: 1 (all records distinct) up to n (all in one
+    The number of records divided by the number of classes, including the class of all
+    suppressed records, as in ARX. LeFevre 2006 also divides by k. Value: 1 (all records distinct) up to n (all in one
     class). Cost: 0 for the value of the original, 1 for n; a table with more classes than the original costs 0.
 
     >>> import shoal
@@ -23,6 +23,7 @@ class AverageClassSize(FigureQuality):
     """
 
     name: ClassVar[str] = "average-class-size"
+    title: ClassVar[str] = "average class size, suppressed records as one class"
     aspect: ClassVar[Aspect] = Aspect.CLASSES
     unit: ClassVar[str] = "records"
 

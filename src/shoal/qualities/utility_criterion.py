@@ -10,7 +10,7 @@ from shoal.recoding.nodes import Floats, Nodes
 
 @QUALITIES.register("utility-criterion")
 class UtilityCriterion(CellQuality):
-    """Share of the subsets of the domain that a generalised cell is compatible with: 2ᵐ − 2 of 2ᵈ − 2.
+    """Loss that doubles with each value a cell may stand for: (2ᵐ − 2) / (2ᵈ − 2) for m of the d values of a column.
 
     Designed for transactions: a generalised item of m of d items is consistent with ``2ᵐ − 1`` sets of them and costs
     ``(2ᵐ − 2) / (2ᵈ − 2)``, a suppressed item 1. The value is the mean over cells and columns; large sets weigh far

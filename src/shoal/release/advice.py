@@ -3,7 +3,7 @@
 Everything is computed: alternatives are releases that were really made, within a time limit.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import inf
 from time import monotonic
@@ -14,15 +14,19 @@ from numpy.typing import NDArray
 
 from shoal.errors import ShoalError
 from shoal.identification.also_known import also_known
-from shoal.kernels.grouping import Groups, group_rows
+from shoal.models.evidence import Gatherer, View
+from shoal.models.model import Model, Need, Scope
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress
+from shoal.qualities.loss import Loss
 from shoal.qualities.quality import Measured
 from shoal.release.case import Case
 from shoal.release.making import released
+from shoal.release.promise import Original
 from shoal.release.release import Release
 from shoal.release.verification import as_written, with_persons
 from shoal.sheet import Presentable, Sheet
+from shoal.table.raw import Encoded
 from shoal.table.role import Role
 from shoal.table.table import Table
 from shoal.techniques.outliers import usual_way
@@ -33,15 +37,15 @@ MOST_RECORDS = 1_000_000  # larger tables get no advice unasked, because it take
 FORCING = 10  # maximum number of records that are named for a column
 SHOWN = 5  # maximum number of columns and alternatives in a summary
 _QUICK = 10_000_000  # schemes times combinations up to which all alternatives are tried
-_UNIQUE = 2  # class size below which individuals are unique, if no class size is required
 
 
 @dataclass(frozen=True, slots=True)
 class LostColumn:
     """What a quasi-identifier lost. ``cost``: its information loss, from 0 to 1.
 
-    ``forced_by``: the number of individuals in classes that would be too small if the column alone were released
-    unchanged. ``records``: the original records of up to ten of them, the smallest classes first. For the owner only.
+    ``forced_by``: the number of individuals in classes that would not meet the requirements if the column alone were
+    released unchanged. ``records``: the original records of up to ten of them, the smallest classes first. For the
+    owner only.
     """
 
     column: str
@@ -60,7 +64,7 @@ class Revealing:
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """Another release of the same table. ``change``: what is different; ``cost``: the mean loss of the columns."""
+    """Another release of the same table. ``change``: what is different; ``cost``: its information loss, from 0 to 1."""
 
     change: str
     cost: float
@@ -69,18 +73,20 @@ class Alternative:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Advice(Presentable):
-    """Advice on a release. ``persons``: the number of released individuals; ``cost``: its mean loss, from 0 to 1.
+    """Advice on a release.
 
-    ``lost``: the quasi-identifiers, the costliest first. ``revealing``: the other released columns, the most revealing
-    first. ``alternatives``: other releases that were made, the cheapest first; ``complete``: whether all were tried in
-    time.
+    ``persons``, ``suppressed``: the numbers of released and of suppressed individuals. ``cost``: the information loss,
+    from 0 to 1. ``failing``: the classes that must not be released, in words. ``lost``: the quasi-identifiers, the
+    costliest first. ``revealing``: the other released columns, the most revealing first. ``alternatives``: other
+    releases that were made, the cheapest first; ``complete``: whether all were tried in time.
     """
 
     __module__ = "shoal"
 
     persons: int
+    suppressed: int
     cost: float
-    least: int
+    failing: str
     lost: tuple[LostColumn, ...]
     revealing: tuple[Revealing, ...]
     alternatives: tuple[Alternative, ...]
@@ -90,6 +96,7 @@ class Advice(Presentable):
         """Return the advice as plain data."""
         return {
             "persons": self.persons,
+            "suppressed": self.suppressed,
             "cost": self.cost,
             "lost": [asdict(column) for column in self.lost],
             "revealing": [asdict(column) for column in self.revealing],
@@ -106,13 +113,13 @@ class Advice(Presentable):
         for column in [column for column in self.lost if column.cost > 0 and column.forced_by][:SHOWN]:
             yield (
                 f"'{column.column}' lost {share(column.cost)} of its information: released unchanged, it would put "
-                f"{counted(column.forced_by, 'individual')} into classes smaller than {self.least:,}."
+                f"{counted(column.forced_by, 'individual')} into {self.failing}."
             )
         better = [alternative for alternative in self.alternatives if alternative.cost < self.cost][:SHOWN]
         for alternative in better:
             yield (
-                f"{alternative.change}: mean loss {short(alternative.cost)} instead of {short(self.cost)} "
-                f"(0 = no loss, 1 = total loss)."
+                f"{alternative.change}: information loss {short(alternative.cost)} instead of {short(self.cost)} "
+                f"(0 = none, 1 = everything)."
             )
         if not self.complete:
             yield (
@@ -137,26 +144,26 @@ class Advice(Presentable):
                 column.column,
                 short(column.cost),
                 f"{column.forced_by:,}",
-                ", ".join(f"{record + 1:,}" for record in column.records) or "–",
+                "; ".join(f"{record + 1:,}" for record in column.records) or "–",
             )
             for column in self.lost
             if column.cost > 0
         ]
-        headings = ("column", "loss", f"individuals in classes below {self.least:,} if unchanged", "records")
+        headings = ("column", "loss", f"individuals in {self.failing} if unchanged", "records")
         notes = (
             "Loss: 0 = none, 1 = everything. If unchanged: this column alone is released with its original values.",
-            f"Records: up to {FORCING} in the smallest of these classes, by their number in the original data.",
+            f"Records: up to {FORCING} in the smallest of these classes, by position in the original (1 = first).",
         )
         title = "Why columns were generalised"
         return Sheet(title, headings, tuple(rows), notes, words=1) if rows else None
 
     def alternatives_sheet(self) -> Sheet | None:
         """Return the other releases that were made, if there are any."""
-        rows = [("This release", short(self.cost), "")]
+        rows = [("This release", short(self.cost), f"{self.suppressed:,}")]
         rows += [(other.change, short(other.cost), f"{other.suppressed:,}") for other in self.alternatives]
-        notes = ["Mean loss of the quasi-identifiers: 0 = none, 1 = everything."]
+        notes = [f"Information loss: {Loss.title}; 0 = none, 1 = everything."]
         notes += [] if self.complete else ["Not all alternatives were tried within the time limit."]
-        headings = ("alternative", "mean loss", "individuals suppressed")
+        headings = ("alternative", "information loss", "individuals suppressed")
         return Sheet("Alternatives", headings, tuple(rows), tuple(notes)) if self.alternatives else None
 
     def sheet(self) -> Sheet:
@@ -168,34 +175,40 @@ class Advice(Presentable):
 class AdviceBasis:
     """What advice is based on: a table before and after anonymisation.
 
-    ``seen``: the released table, with the persons of its records if known. ``records``: the original record of each
-    released one, −1 for counterfeits; None if unknown. ``costs``: the loss of each quasi-identifier, from 0 to 1.
+    ``seen``: the released table, with the persons of its records if known. ``original``: what requirements read of the
+    original. ``records``: the original record of each released one, −1 for counterfeits; None if unknown.
+    ``suppressed``: the number of suppressed individuals. ``losses``: the loss of each quasi-identifier, from 0 to 1.
     """
 
     given: Table
     seen: Table
+    original: Original
     records: NDArray[np.integer] | None
+    suppressed: int
     policy: Policy
-    costs: Mapping[str, float]
+    losses: Mapping[str, float]
 
     @classmethod
     def of(cls, release: Release) -> "AdviceBasis":
         """Return the basis of advice on a release."""
-        seen = with_persons(as_written(release.table), release.table, release.part.promise.original)
-        return cls(release.given, seen, release.records, release.policy, costs(release.quality))
+        original = release.part.promise.original
+        seen = with_persons(as_written(release.table), release.table, original)
+        return cls(
+            release.given, seen, original, release.records, release.suppressed, release.policy, losses(release.quality)
+        )
 
     @property
     def quasi(self) -> tuple[str, ...]:
         """The released quasi-identifiers of the original."""
         return tuple(name for name in self.seen.quasi if name in self.given)
 
-    @property
-    def cost(self) -> float:
-        """The mean loss of the quasi-identifiers."""
-        return float(np.mean([self.costs.get(name, 0.0) for name in self.quasi])) if self.quasi else 0.0
+    def cost(self, *unchanged: str) -> float:
+        """Return the information loss of the quasi-identifiers, and of columns that are released unchanged."""
+        prices = [*(self.losses.get(name, 0.0) for name in self.quasi), *(0.0 for _ in unchanged)]
+        return float(Loss().combined(np.array(prices), np.ones(len(prices)))) if prices else 0.0
 
 
-def costs(quality: Mapping[str, Measured]) -> dict[str, float]:
+def losses(quality: Mapping[str, Measured]) -> dict[str, float]:
     """Return the loss of each column."""
     return {name: score.cost for name, score in quality["loss"].columns.items()} if "loss" in quality else {}
 
@@ -210,15 +223,16 @@ def advice(basis: AdviceBasis, seconds: float | None, progress: Hook) -> Advice:
     ``seconds``: None to try all alternatives if there are few schemes and combinations, and none otherwise. The advice
     then does not depend on the speed of the machine.
     """
-    least = _least(basis.policy)
+    models = _class_models(basis)
     if seconds is None:
         seconds = inf if _is_quick(basis) else 0
     alternatives, complete = _alternatives(basis, seconds, progress)
     return Advice(
         basis.seen.person_count,
-        basis.cost,
-        least,
-        tuple(sorted(_lost(basis, least), key=lambda column: -column.cost)),
+        basis.suppressed,
+        basis.cost(),
+        _failing_in_words(basis, models),
+        tuple(sorted(_lost(basis, models), key=lambda column: -column.cost)),
         tuple(_revealing(basis)),
         tuple(sorted(alternatives, key=lambda alternative: alternative.cost)),
         complete,
@@ -231,36 +245,74 @@ def _is_quick(basis: AdviceBasis) -> bool:
     return space.schemes * len(basis.given.distinct(space.quasi)) <= _QUICK
 
 
-def _least(policy: Policy) -> int:
-    """Return the required class size; 2 if none is required."""
-    sizes = [int(size) for _, _, model in policy.requirements() if (size := getattr(model, "k", None))]
-    return max(sizes, default=_UNIQUE)
+def _class_models(basis: AdviceBasis) -> list[Model]:
+    """Return the requirements that each class has to meet by itself."""
+    seen = basis.seen
+    return [
+        model
+        for _, _, model in basis.policy.requirements()
+        if model.scope is Scope.CLASS
+        and not model.needs & {Need.SUBSETS, Need.POPULATION, Need.REGISTER}
+        and all(name in seen for view in model.views(seen.quasi, seen.sensitive) for name in view.sensitive)
+    ]
 
 
-def _lost(basis: AdviceBasis, least: int) -> Iterator[LostColumn]:
-    """Count the individuals whose classes would be too small if one column alone were released unchanged."""
-    if basis.records is None:
+def _failing_in_words(basis: AdviceBasis, models: Sequence[Model]) -> str:
+    """Return what individuals are in if their classes do not meet the requirements.
+
+    A model is met by every class that is large ``enough``, if class sizes alone decide.
+    """
+    evidence = _gatherer(basis, basis.seen).evidence(View(basis.seen.quasi, basis.seen.sensitive))
+    sizes = [model.enough(evidence) for model in models]
+    if sizes and None not in sizes:
+        return f"classes smaller than {max(size for size in sizes if size is not None):,}"
+    return "classes that do not meet the requirements"
+
+
+def _lost(basis: AdviceBasis, models: Sequence[Model]) -> Iterator[LostColumn]:
+    """Count the individuals whose classes would fail if one column alone were released unchanged."""
+    if basis.records is None or not models:
         return
-    given, seen, kept = basis.given, basis.seen, np.flatnonzero(basis.records >= 0)
+    kept = np.flatnonzero(basis.records >= 0)
     records = basis.records[kept]
-    whose = _persons(given, records)
+    whose = _persons(basis.given, records)
     for name in basis.quasi:
-        others = [column for column in seen.quasi if column != name]
-        keys = [*(seen.codes(column)[kept] for column in others), given.codes(name)[records]]
-        sizes = [*(seen[column].size for column in others), given[name].size]
-        persons = _sizes(group_rows(keys, sizes, len(kept)), whose)
-        small = np.flatnonzero(persons < least)
-        first = small[np.argsort(persons[small], kind="stable")][:FORCING]
-        forced = len(np.unique(whose[small]))
-        yield LostColumn(name, basis.costs.get(name, 0.0), forced, tuple(records[first].tolist()))
+        table = _unchanged(basis, name, kept, records)
+        sizes, failing = _judged(basis, table, models)
+        bad = np.flatnonzero(failing)
+        first = bad[np.argsort(sizes[bad], kind="stable")][:FORCING]
+        forced = len(np.unique(whose[bad]))
+        yield LostColumn(name, basis.losses.get(name, 0.0), forced, tuple(records[first].tolist()))
 
 
-def _sizes(groups: Groups, whose: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Return the number of individuals in the group of each record."""
-    number = int(whose.max(initial=0)) + 1
-    members = np.unique(groups.ids.astype(np.int64) * number + whose)
-    sizes: NDArray[np.intp] = np.bincount(members // number, minlength=len(groups))
-    return sizes[groups.ids]
+def _unchanged(basis: AdviceBasis, name: str, kept: NDArray[np.intp], records: NDArray[np.integer]) -> Table:
+    """Return the released records, with one column as it is in the original."""
+    given, seen = basis.given, basis.seen
+    encoded = [
+        Encoded(given[name], given.codes(name)[records])
+        if column.name == name
+        else Encoded(column, seen.codes(column.name)[kept])
+        for column in seen.columns
+    ]
+    table = Table.of(encoded, len(kept), seen.source)
+    return table.assign(quasi=list(seen.quasi), sensitive=list(seen.sensitive), subject=seen.subject)
+
+
+def _judged(basis: AdviceBasis, table: Table, models: Sequence[Model]) -> tuple[NDArray[np.integer], NDArray[np.bool_]]:
+    """Return the class size of each record, and whether its class fails a requirement."""
+    gatherer = _gatherer(basis, table)
+    sizes, failing = np.zeros(table.records, np.int64), np.zeros(table.records, bool)
+    for model in models:
+        for view in model.views(table.quasi, table.sensitive):
+            evidence = gatherer.evidence(view)
+            sizes = evidence.classes.of_records(table, evidence.classes.sizes)
+            failing |= evidence.classes.of_records(table, model.failing(evidence))
+    return sizes, failing
+
+
+def _gatherer(basis: AdviceBasis, table: Table) -> Gatherer:
+    known = basis.original
+    return Gatherer(table, known.missing, known.hierarchies, None, known.reference)
 
 
 def _persons(given: Table, records: NDArray[np.integer]) -> NDArray[np.int64]:
@@ -298,25 +350,18 @@ def _alternatives(basis: AdviceBasis, seconds: float, progress: Hook) -> tuple[l
             return made, False
         except ShoalError:
             continue  # this alternative is not possible
-        made.append(Alternative(change, _cost_of(other, unchanged), other.suppressed))
+        made.append(Alternative(change, AdviceBasis.of(other).cost(*unchanged), other.suppressed))
     return made, True
 
 
-def _cost_of(release: Release, unchanged: str | None) -> float:
-    """Return the mean loss of the quasi-identifiers, and of a column that is released unchanged."""
-    basis = AdviceBasis.of(release)
-    columns = len(basis.quasi) + (unchanged is not None)
-    return basis.cost * len(basis.quasi) / columns if columns else 0.0
-
-
-def _changes(basis: AdviceBasis) -> Iterator[tuple[str, Policy, str | None]]:
+def _changes(basis: AdviceBasis) -> Iterator[tuple[str, Policy, tuple[str, ...]]]:
     """Yield other policies: with another technique, then with one quasi-identifier fewer."""
     policy, search = basis.policy, basis.policy.search
     for technique in TECHNIQUES.values():
         alike = technique.truth is Truth.TRUE and Gives.CLASSES in technique.gives
         if alike and technique.called() != search.technique.kind:
             changed = search.model_copy(update={"recoding": technique(), "refine": False, "outliers": usual_way()})  # type: ignore[call-arg]
-            yield f"Technique {technique.called()}", policy.model_copy(update={"search": changed}), None
+            yield technique.says.removesuffix("."), policy.model_copy(update={"search": changed}), ()
     for name in basis.quasi if len(basis.quasi) > 1 else ():
         column = policy.columns[name]
         if column.linked is None and not any(other.linked == name for other in policy.columns.values()):
@@ -325,7 +370,7 @@ def _changes(basis: AdviceBasis) -> Iterator[tuple[str, Policy, str | None]]:
                 update={part: _without(getattr(search, part), name) for part in ("weights", "levels")}
             )
             update: dict[str, Any] = {"columns": columns, "search": changed_search}
-            yield f"If no adversary can know '{name}' (role insensitive)", policy.model_copy(update=update), name
+            yield f"If no adversary can know '{name}' (role insensitive)", policy.model_copy(update=update), (name,)
 
 
 def _without(settings: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from shoal.policy.policy import Policy
 from shoal.policy.requirements import AttackLimit
 from shoal.progress import Hook, Progress
 from shoal.recoding.matching import Match
-from shoal.release.advice import MOST_RECORDS, Advice, AdviceBasis, advice, costs
+from shoal.release.advice import MOST_RECORDS, Advice, AdviceBasis, advice, losses
 from shoal.release.judgement import Guarantee, Judgement
 from shoal.release.manifest import recorded
 from shoal.release.measuring import measured_limits
@@ -88,7 +88,7 @@ def of_tables(  # noqa: PLR0913 - two tables, and how their records are matched
             *(_limited(limit, more.get("attacks")) for limit in policy.attack_limits),
         ),
         ours=ours,
-        advice=_advice(table, seen, matched, comparison, policy, advice_seconds, progress),
+        advice=_advice(table, seen, known, matched, comparison, policy, advice_seconds, progress),
         **about_columns(policy, table, release, ours=ours),
         **more,
     )
@@ -97,6 +97,7 @@ def of_tables(  # noqa: PLR0913 - two tables, and how their records are matched
 def _advice(  # noqa: PLR0913, PLR0917 - two tables, their comparison, and the time
     table: Table,
     seen: Table,
+    known: Original,
     matched: Match,
     comparison: Comparison,
     policy: Policy,
@@ -109,7 +110,10 @@ def _advice(  # noqa: PLR0913, PLR0917 - two tables, their comparison, and the t
     if matched.rows is not None:
         records = np.full(seen.records, -1, np.int64)
         records[matched.rows[matched.rows >= 0]] = np.flatnonzero(matched.rows >= 0)
-    return advice(AdviceBasis(table, seen, records, policy, costs(comparison.quality)), seconds, progress)
+    left_out = max(table.person_count - seen.person_count, 0)
+    return advice(
+        AdviceBasis(table, seen, known, records, left_out, policy, losses(comparison.quality)), seconds, progress
+    )
 
 
 def _with_roles(release: Table, table: Table) -> Table:

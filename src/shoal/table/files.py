@@ -41,11 +41,11 @@ def _in_folder(folder: Path) -> tuple[Path, ...]:
             "The folder '{folder}' contains folders ('{inner}').",
             remedy="Give the files by a pattern, such as 'folder/**/*.parquet'. Partition folders such as year=2024 do "
             "not become columns.",
-            folder=folder.name,
+            folder=folder.resolve().name,
             inner=deeper.name,
         )
     if not inside:
-        raise ReadError("no-file", "The folder '{folder}' contains no files.", folder=folder.name)
+        raise ReadError("no-file", "The folder '{folder}' contains no files.", folder=folder.resolve().name)
     return _checked(inside)
 
 

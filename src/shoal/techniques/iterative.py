@@ -35,7 +35,7 @@ class LocalRecoding(Technique):
 
     kind: Literal["local"] = "local"
     says: ClassVar[str] = "Each record is generalised as little as required (local recoding)."
-    iso: ClassVar[str] = "local generalisation (each record as little as required)"
+    iso: ClassVar[str] = "local generalisation, record by record"
     allows: ClassVar[frozenset[Allows]] = frozenset({Allows.REFINE, Allows.OUTLIERS, Allows.LEVELS, Allows.FIXED})
     is_gentle: ClassVar[bool] = True
 

@@ -35,15 +35,22 @@ def attacks(findings: PublicFindings, audience: Audience) -> Section:
     if not isinstance(findings, Findings):  # charts and curves would show rates too precisely
         parts = [
             answers(findings.attacks, audience),
+            *_off_card(findings.attacks),
             _published(findings.attacks, audience),
             meanings,
             *_omitted(findings.attacks),
         ]
         return Section.of("Attacks", "attacks", [lead, *parts])
-    charted = [Figure(charts.wp216(findings.attacks)), Figure(charts.attacks(findings.attacks))]
+    card: list[Block] = [Figure(charts.wp216(findings.attacks)), *_off_card(findings.attacks)]
+    charted = [*card, Figure(charts.attacks(findings.attacks))]
     curves = Beside(tuple(_curves(findings.attacks)))
     parts = [*charted, _results(findings.attacks), meanings, curves, *_notes(findings.attacks)]
     return Section.of("Attacks", "attacks", [lead, *parts])
+
+
+def _off_card(attacked: Attacked) -> list[Text]:
+    """Return the note on attacks that do not count towards the risks of WP216, if there are any."""
+    return [Text(attacked.off_card, Tone.NOTE)] if attacked.off_card else []
 
 
 def _results(attacked: Attacked) -> Sheet:
@@ -65,7 +72,8 @@ def _results(attacked: Attacked) -> Sheet:
             )
         )
     control_heading = ("control",) if controlled else ()
-    return _sheet(("success", "95% CI", "baseline", *control_heading, "gain over baseline (pp)", "targets"), rows)
+    note = "Targets: the individuals, or guesses, of an attack; a sample, or only those to whom the attack applies."
+    return _sheet(("success", "95% CI", "baseline", *control_heading, "gain over baseline (pp)", "targets"), rows, note)
 
 
 def _published(attacked: Attacked, audience: Audience) -> Sheet:

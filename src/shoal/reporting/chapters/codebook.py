@@ -35,15 +35,16 @@ def codebook(findings: PublicFindings, audience: Audience) -> Section:
 
 
 def _overview(findings: PublicFindings, audience: Audience) -> Sheet:
-    rows = []
+    rows, counts_gaps = [], findings.countable or not audience.external
     for name in findings.released.names:
         column, counts = findings.seen[name], findings.counts[name]
         hidden = audience.hidden(counts.persons)
-        gaps = [_gap(counts, hidden, code) for code in (column.missing_code, column.suppressed_code)]
+        codes = (column.missing_code, column.suppressed_code) if counts_gaps else ()
+        gaps = [_gap(counts, hidden, code) for code in codes]
         done = technique(findings, name) if name in findings.variables else "added"
         number = np.count_nonzero(counts.records[: len(column.values)])
         rows.append((name, str(findings.released[name].kind), done, f"{number:,}", *gaps))
-    headings = ("variable", "type", "technique", "values", "missing", "suppressed (*)")
+    headings = ("variable", "type", "technique", "values", *(("missing", "suppressed (*)") if counts_gaps else ()))
     return Sheet("Variables", headings, tuple(rows), words=3)
 
 
@@ -109,7 +110,8 @@ def _described(findings: PublicFindings, name: str, audience: Audience) -> Sheet
         rows += [("mean", short(mean, digits=5)), ("standard deviation", spread)]
     if known.any() and not audience.external:
         rows += _quartiles(column, places, records, known)
-    notes = ("Standard deviation with n − 1; quartiles are interpolated (type 7, as in R and pandas).",)
+    quartiles = "" if audience.external else "; quartiles are interpolated (type 7, as in R and pandas)"
+    notes = (f"Standard deviation with n − 1{quartiles}.",)
     return Sheet(column.name, ("", "value"), tuple(rows), notes if column.kind.numeric else ())
 
 

@@ -3,7 +3,7 @@
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.chapter import chapter
 from shoal.reporting.document import Block, Facts, Listing, Section, Text, Tone
-from shoal.reporting.findings import PublicFindings
+from shoal.reporting.findings import Findings, PublicFindings
 from shoal.sheet import Sheet
 from shoal.table.role import Role
 from shoal.words import odds, short
@@ -37,7 +37,7 @@ def _recipient(findings: PublicFindings) -> Facts:
     return Facts(
         (
             ("Recipient", who),
-            ("Type of release", "public; an attempt is assumed to be certain" if public else "controlled (not public)"),
+            ("Type of release", "public; an attempt is assumed to be certain" if public else "not public"),
             ("Quasi-identifiers", ", ".join(findings.with_role(Role.QUASI))),
             ("Sensitive attributes", sensitive or "none"),
             ("Source of the requirements", ", ".join(dict.fromkeys(["the owner's policy", *sources]))),
@@ -63,6 +63,16 @@ def _threats(findings: PublicFindings) -> Sheet | None:
     return Sheet(title, ("threat", "probability of an attempt", "risk"), tuple(rows), (note,))
 
 
+def _households(findings: PublicFindings) -> str:
+    """Return a sentence on households; the risk is a figure about the original, for the owner only."""
+    text = "Members of a household may be re-identified together. The release has no column for households"
+    before = findings.before.household if isinstance(findings, Findings) else None
+    if before is None:
+        return f"{text}, so this risk is not measured for it."
+    risk = f"the average risk that at least one member is re-identified is {odds(before.average)}"
+    return f"{text}. In the original, {risk}."
+
+
 def _assumptions(findings: PublicFindings) -> Listing:
     number = len(findings.with_role(Role.QUASI))
     known = "the quasi-identifier" if number == 1 else f"all {number} quasi-identifiers"
@@ -74,7 +84,5 @@ def _assumptions(findings: PublicFindings) -> Listing:
     if not findings.counts_persons:
         points.append("No column has the role subject: every record is counted as an individual.")
     if findings.with_role(Role.HOUSEHOLD):
-        points.append(
-            "Members of a household may be re-identified together. This was assessed for the original data only."
-        )
+        points.append(_households(findings))
     return Listing(tuple(points))

@@ -7,11 +7,13 @@ from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.chapter import chapter
 from shoal.reporting.document import Facts, Section
 from shoal.reporting.findings import PublicFindings
+from shoal.techniques.technique import TECHNIQUES
 
 
 @chapter("glossary", place=140)
 def glossary(findings: PublicFindings, audience: Audience) -> Section:
-    """Define the terms used in the report."""
+    """Define the terms used in the report, and the techniques."""
     del findings, audience  # identical in all reports
+    techniques = {f"technique {technique.called()}": technique.says for technique in TECHNIQUES.values()}
     words = tomllib.loads(files("shoal.reporting").joinpath("texts/glossary.toml").read_text(encoding="utf-8"))
-    return Section("Glossary", "glossary", (Facts(tuple(words.items())),))
+    return Section("Glossary", "glossary", (Facts(tuple((words | techniques).items())),))

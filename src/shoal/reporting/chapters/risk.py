@@ -125,7 +125,8 @@ def _contributions(findings: Findings) -> Sheet | None:
     ]
     alone = f"{findings.before.sizes.get(1, 0):,} unique in the original"
     headings = ("variable", "unique if removed", "k", "unique if generalised one level", "k")
-    return Sheet(f"Contribution of each quasi-identifier ({alone})", headings, tuple(rows))
+    notes = ("–: one level of generalisation suppresses all values.",)
+    return Sheet(f"Contribution of each quasi-identifier ({alone})", headings, tuple(rows), notes)
 
 
 def highest(risk: Risk, findings: PublicFindings) -> str:
@@ -141,12 +142,10 @@ def _attributes(findings: PublicFindings, audience: Audience) -> Iterator[Sectio
         why = "No sensitive column is released" if not findings.seen.sensitive else "Missing values match any value"
         yield Text(f"{why}, so attribute disclosure is not assessed.", Tone.NOTE)
         return
+    certain = "Disclosed with certainty" if isinstance(findings, Findings) else "In classes with one value"
     note = (
         "Probability that the most frequent value of the class is the true value; baseline: whole table.",
-        (
-            "Disclosed with certainty: individuals in classes with a single value. Missing counts as a value here, but "
-            "not in attacks."
-        ),
+        f"{certain}: individuals in classes with a single value. Missing counts as a value here, but not in attacks.",
     )
     headings: tuple[str, ...]
     rows: list[tuple[str, ...]]

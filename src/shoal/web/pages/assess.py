@@ -127,7 +127,7 @@ def _learned(assessment: Assessment) -> Sheet:
     note = (
         "Probability that the most frequent value of the equivalence class is the true value.",
         "Baseline: probability that the most frequent value of the whole table is the true value.",
-        "Disclosed with certainty: individuals in classes with a single value.",
+        "In classes with one value: individuals whose value is known from the class alone.",
     )
     headings = ("variable", "baseline", "inferred from the table", "in classes with one value")
     return Sheet("Attribute disclosure", headings, tuple(rows), note)
@@ -143,7 +143,8 @@ def _contributions(assessment: Assessment, who: str) -> Sheet:
         for contribution in assessment.contributions
     ]
     title = f"Contribution of each quasi-identifier (unique in the table: {assessment.sizes.get(1, 0):,} {who})"
-    return Sheet(title, ("variable", "unique if removed", "unique if generalised one level"), tuple(rows))
+    notes = ("–: one level of generalisation suppresses all values.",)
+    return Sheet(title, ("variable", "unique if removed", "unique if generalised one level"), tuple(rows), notes)
 
 
 def _threshold(visit: Visit) -> Response:
