@@ -23,6 +23,7 @@ from shoal.demo import hospital
 
 ROLES = ("direct", "subject", "household", "quasi", "sensitive", "left_out")
 NAMING = {"direct", "subject"}
+PROTECTED = {*NAMING, "household", "quasi"}  # not released, or generalised
 
 
 def table(folder: Path, name: str) -> shoal.Table:
@@ -56,7 +57,7 @@ def judged(columns: dict[str, Any], found: shoal.Identification) -> tuple[int, i
     ours = {name: str(one.role) for name, one in found.columns.items()}
     exact = sum(ours[name] == entry["role"] for name, entry in columns.items())
     accepted = sum(ours[name] in {entry["role"], *entry["accept"]} for name, entry in columns.items())
-    open_ = [name for name, entry in columns.items() if entry.get("unsafe") and ours[name] not in {*NAMING, "quasi"}]
+    open_ = [name for name, entry in columns.items() if entry.get("unsafe") and ours[name] not in PROTECTED]
     return exact, accepted, open_
 
 

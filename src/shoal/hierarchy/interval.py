@@ -27,15 +27,17 @@ class Interval(Spec):
     """Intervals of numbers that contain their lower bound: [a, b).
 
     ``widths``: one width per level, each a multiple of the one before. ``anchor``: a point at which an interval begins.
-    ``cuts``: instead of widths, the lower bounds of intervals, a list per level, each a subset of the one before.
-    ``bottom``: all values below form one interval. ``top``: all values from here on form one interval, such as 90 for
-    "90+". Integers are labelled 20-29, other numbers [20, 30).
+    ``cuts``: instead of widths, or for further levels, the lower bounds of intervals, a list per level, each a subset
+    of the one before. ``bottom``: all values below form one interval. ``top``: all values from here on form one
+    interval, such as 90 for "90+". Integers are labelled 20-29, other numbers [20, 30).
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind
     >>> table = shoal.read({"age": [3, 17, 42, 97]})
     >>> bind(Interval(widths=[5, 20], bottom=10, top=90), table, "age").labels(1).to_pylist()
     ['<10', '15-19', '40-44', '90+']
+    >>> bind(Interval(widths=[5, 20], top=90, cuts=[[20, 60]]), table, "age").labels(3).to_pylist()
+    ['<20', '<20', '20-59', '60+']
     """
 
     kind: Literal["interval"] = "interval"
@@ -46,7 +48,8 @@ class Interval(Spec):
     )
     anchor: Number = Field(default=0, description="lower bound of one interval; the others follow from it")
     cuts: list[list[Number]] = Field(
-        default_factory=list, description="instead of widths: lower bounds of the intervals of each level"
+        default_factory=list,
+        description="lower bounds of the intervals of each level; after widths: of further levels",
     )
     bottom: Number | None = Field(
         default=None, title="Bottom coding", description="bottom coding: all values below form one interval"
@@ -59,7 +62,7 @@ class Interval(Spec):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if bool(self.widths) == bool(self.cuts):
+        if not self.widths and not self.cuts:
             raise ValueError("requires either widths or cuts")
         if any(width <= 0 for width in self.widths):
             raise ValueError("widths must be positive")
@@ -75,6 +78,20 @@ class Interval(Spec):
         if self.bottom is not None and self.top is not None and self.bottom > self.top:
             raise ValueError("bottom must not be above top")
         return self
+
+    @model_validator(mode="after")
+    def _check_further(self) -> Self:
+        if self.widths and not all(map(self._is_edge, self.cuts[0] if self.cuts else ())):
+            raise ValueError("cuts after widths must be bounds of intervals of the last width, from bottom to top")
+        return self
+
+    def _is_edge(self, cut: float) -> bool:
+        """Return whether an interval of the last width, or the top coding, begins at a cut."""
+        if cut in {self.bottom, self.top}:
+            return True
+        steps = (Fraction(_exact(cut)) - Fraction(_exact(self.anchor))) / Fraction(_exact(self.widths[-1]))
+        inside = (self.bottom is None or cut > self.bottom) and (self.top is None or cut < self.top)
+        return inside and steps.denominator == 1
 
     def build(self, column: Column, counts: NDArray[np.int64], folder: Path) -> Hierarchy:
         """Bind to a column of numbers."""
@@ -96,9 +113,13 @@ class Interval(Spec):
                 column=column.name,
             )
         whole = column.kind is Kind.INTEGER
-        if self.cuts:
-            return ladder(column, [self._by_cuts(values, cuts, whole=whole) for cuts in self.cuts])
-        return ladder(column, [self._by_width(column, values, width, whole=whole) for width in self.widths])
+        fine = [self._by_width(column, values, width, whole=whole) for width in self.widths]
+        further = Interval(cuts=self.cuts) if self.widths and self.cuts else self  # further levels merge the tails
+        return ladder(column, [*fine, *further.levels(values, whole=whole)])
+
+    def levels(self, values: NDArray[np.float64], *, whole: bool) -> list[Labels]:
+        """Return the labels of some values on each level that is given by cuts."""
+        return [self._by_cuts(values, cuts, whole=whole) for cuts in self.cuts]
 
     def spread(self, labels: Sequence[str], folder: Path) -> NDArray[np.float64] | None:
         """Return the width of each interval relative to the range of all labels."""

@@ -46,6 +46,11 @@ class Concept:
     otherwise: str | None = None
     varies: bool = False
 
+    @property
+    def codes(self) -> bool:
+        """Whether numbers are codes, so that decimals do not fit: of individuals, households or categories."""
+        return self.unique or self.nominal or self.role in {Role.SUBJECT, Role.HOUSEHOLD}
+
 
 @cache
 def concepts() -> dict[str, Concept]:

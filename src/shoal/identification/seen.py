@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.identification.concepts import Concept, concepts
 from shoal.identification.shape import Shape
+from shoal.identification.value_kind import are_whole
 from shoal.identification.vocabulary import Named, meanings, says_number
 from shoal.table.column import Column, as_text
 from shoal.table.kind import Kind
@@ -82,6 +83,8 @@ class Seen:
         if concept.values and self.shape.kind not in concept.values:
             return False
         if concept.unique and self.categories and not says_number(self.name):
+            return False
+        if concept.codes and self.column.kind.numeric and not are_whole(self.column):
             return False
         if not concept.ranges or not self.column.kind.numeric:
             return True

@@ -6,6 +6,8 @@ from typing import Any
 
 from shoal import toml
 from shoal.hierarchy.automatic import propose
+from shoal.hierarchy.broad_groups import with_broad_groups
+from shoal.hierarchy.interval import Interval
 from shoal.hierarchy.suppression import Suppression
 from shoal.identification.finding import Finding
 from shoal.identification.proposal import Confidence
@@ -72,7 +74,7 @@ def starter(
         data="\n".join([*data, *weight]),
         read=f"read = {toml.value(options)}\n" if options else "",
         question="".join(f"# {line}\n" for line in wrap(_comment(asked), 110)) if asked else "",
-        lines="\n".join(_line(table[finding.name], finding, width) for finding in columns),
+        lines="\n".join(_line(table, finding, width, _least(purpose)) for finding in columns),
         purpose=purpose,
         others=", ".join(other for other in PURPOSES if other != purpose.name),
         context=_PUBLIC if purpose.public else "",
@@ -91,8 +93,17 @@ def _several(table: Table, findings: Mapping[str, Finding]) -> bool:
     return len(table.distinct((*seen, whose))) > len(table[whose].values)
 
 
-def _line(column: Column, finding: Finding, width: int) -> str:
+def _least(purpose: Purpose) -> int:
+    """Return the class size that the requirements of a purpose ask for; 1 if they ask for none."""
+    models = [criterion.requirement() for criterion in PRESETS[purpose.preset].criteria]
+    return max((getattr(model, "k", None) or 1 for model in models), default=1)
+
+
+def _line(table: Table, finding: Finding, width: int, least: int) -> str:
+    column = table[finding.name]
     spec = propose(column, nominal=finding.concept is not None and finding.concept.nominal)
+    if isinstance(spec, Interval):
+        spec = with_broad_groups(spec, column, table.persons(finding.name), least)
     plain = finding.role in {Role.DIRECT, Role.INSENSITIVE} or isinstance(spec, Suppression)
     linked = f", linked = {toml.value(finding.follows)}" if finding.follows is not None else ""
     entry = f'{{ role = "{finding.role}"{linked}{"" if plain else f", hierarchy = {spec.toml()}"} }}'

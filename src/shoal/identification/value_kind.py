@@ -8,7 +8,6 @@ from shoal.table.column import Column
 
 _FEW = 12  # maximum number of levels of a score or a grade
 _HIGH = 100  # levels are below this
-_TWO, _DIGIT = 2, 10  # flags are at most two numbers below ten
 _TWO, _DIGIT = 2, 10  # flags are at most two numbers below this
 
 

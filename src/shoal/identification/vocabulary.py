@@ -43,7 +43,8 @@ _DESCRIBING = tuple(  # parts of words that describe the rest: agegrp, celltype
 )
 _COMMON = frozenset(  # words that abbreviate nothing
     "rate prop sample week weekday weekend call mask code data item number total other main part home self work line "
-    "point prob test true real good best high long last next open close check order count quarter half full".split()
+    "point prob test true real good best high long last next open close check order count quarter half full "
+    "post pre".split()
 )
 
 
