@@ -281,7 +281,7 @@ def test_dimension_and_one_column_more(demo):
     columns = ("--quasi", "postcode,sex,insurance", "--sensitive", "diabetes")
     done = run("dimension", "here/patients.csv", *columns, cwd=demo[0])
     assert done.returncode == 0, done.stderr
-    assert "script of the thesis: 3" in done.stdout or "script of the thesis: none" in done.stdout
+    assert "published program: 3" in done.stdout or "published program: none" in done.stdout
     result = json.loads(run("dimension", "here/patients.csv", *columns, "--json", cwd=demo[0]).stdout)["result"]
     assert [step["dimension"] for step in result["steps"]] == [1, 2, 3]
     assert set(result["best"]) == {"published", "repaired", "principled"}

@@ -100,7 +100,8 @@ def regress(study: Study, outcome: str, columns: Sequence[str]) -> Regressed:
         "There may be too few complete records, dependent columns, or a category with few records that determines the "
         "outcome."
     )
-    return together(outcome, "logistic" if logistic else "linear", ["(intercept)", *terms], fits, hint)
+    event = f"{outcome}={study.recoding[outcome].domain.column.labels()[1]}" if logistic else outcome
+    return together(event, "logistic" if logistic else "linear", ["(intercept)", *terms], fits, hint)
 
 
 # Coefficients (None for a term that no record has) and the number of records; None if there is no estimate.

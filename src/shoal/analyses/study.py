@@ -111,7 +111,7 @@ class Study:
             raise RecodingError(
                 "not-binary",
                 "Column '{column}' has {values:value}. An event or a binary outcome has two.",
-                remedy="Name the value that is the event as COLUMN=VALUE; all other values then count as none.",
+                remedy="Name the value that is the event as COLUMN=VALUE; other values count as no event (censored).",
                 column=name,
                 values=len(column.values),
             )

@@ -70,7 +70,8 @@ def survive(study: Study, time: str, event: str, by: str | None = None) -> list[
     there = np.ones(len(study.rows), bool), study.released
     labels, groups = ["all"], (np.zeros(len(study.rows), np.int64),) * 2
     if by is not None:
-        labels = [str(label) for label in study.recoding[by].domain.column.labels().to_pylist()]
+        texts = study.recoding[by].domain.column.labels().to_pylist()
+        labels = ["(missing)" if text is None else str(text) for text in texts]
         groups = study.categories(by)
         if len(labels) > GROUPS:
             raise RecodingError(

@@ -100,6 +100,7 @@ class Done:
     learned: "Learned | None"
     regressed: "tuple[Regressed, ...]"
     curves: "tuple[Curves, ...]"
+    by: str | None
     subgroups: "tuple[Subgroup, ...]"
 
     @property
@@ -123,7 +124,7 @@ def analyse(comparison: "Comparison", asked: Asked) -> Done:
             learned = comparison.learning(asked.learn, asked.on, model=model, seed=asked.seed, progress=hook)
     curves = comparison.survival(asked.time, asked.event, asked.by) if asked.time and asked.event else []
     groups = [group for column in asked.subgroups or () for group in comparison.subgroups(column)]
-    return Done(learned, tuple(regressed), tuple(curves), tuple(groups))
+    return Done(learned, tuple(regressed), tuple(curves), asked.by, tuple(groups))
 
 
 def result(done: Done) -> dict[str, Any]:
@@ -161,7 +162,7 @@ def show(done: Done, out: "Console") -> None:
     for regressed in done.regressed:
         _show_regressed(regressed, out)
     if done.curves:
-        _show_curves(done.curves, out)
+        _show_curves(done.curves, done.by, out)
     if done.subgroups:
         _show_subgroups(done.subgroups, out)
 
@@ -214,9 +215,11 @@ def _interval(estimate: "Estimate") -> str:
     return f"[dim]{short(estimate.low)} to {short(estimate.high)}[/dim]"
 
 
-def _show_curves(curves: "tuple[Curves, ...]", out: "Console") -> None:
+def _show_curves(curves: "tuple[Curves, ...]", by: str | None, out: "Console") -> None:
     out.print("\n[bold]Survival[/bold]  [dim]Kaplan–Meier, before and after[/dim]")
-    sheet = grid("", "records before", "median", "records after", "median", "max. difference of S(t)")
+    sheet = grid(
+        f"  {plain(by or '')}", "records before", "median", "records after", "median", "max. difference of S(t)"
+    )
     for curve in curves:
         after = curve.after
         shown = (f"{after.records:,}", _median(after.median)) if after else ("0", "–")

@@ -55,7 +55,10 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
     ] = None,
     frontier: Annotated[
         bool,
-        typer.Option("--frontier", help="Show the best scheme for every k and suppression limit instead of a release."),
+        typer.Option(
+            "--frontier",
+            help="Show the lowest information loss for several k and suppression limits instead of a release.",
+        ),
     ] = False,
     advice: Annotated[
         float,

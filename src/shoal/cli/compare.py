@@ -145,7 +145,11 @@ def _show_cost(comparisons: "dict[Path, Comparison]", names: list[str], out: "Co
         "\n[bold]Information loss[/bold]  [dim]cost: 0 = no loss, 1 = total loss; value: in the unit of the "
         "measure[/dim]"
     )
-    sheet = grid("", *names) if len(comparisons) > 1 else grid("  measure", "cost", "value", "highest in")
+    sheet = (
+        grid("  measure: cost (value)", *names)
+        if len(comparisons) > 1
+        else grid("  measure", "cost", "value", "highest in")
+    )
     for aspect in Aspect:
         costs = {
             name: measured

@@ -27,16 +27,23 @@ def dimension(  # noqa: PLR0913, PLR0917 - options of a command
     quasi: Annotated[str | None, typer.Option(help="Quasi-identifiers, comma-separated.")] = None,
     sensitive: Annotated[str | None, typer.Option(help="Sensitive columns, comma-separated.")] = None,
     subject: Annotated[str | None, typer.Option(help="Column that identifies the individual of a record.")] = None,
-    order: Annotated[str | None, typer.Option(help="Order of the quasi-identifiers (default: by risk rate).")] = None,
+    order: Annotated[
+        str | None,
+        typer.Option(help="Order of the quasi-identifiers (default: descending mean of 1 / frequency of the values)."),
+    ] = None,
     level: Annotated[
-        list[str] | None, typer.Option(help="Level of a column, as NAME=2 (default: the highest informative level).")
+        list[str] | None,
+        typer.Option(
+            help="Level of a column, as NAME=2 (default: the highest level below full suppression, if there is one)."
+        ),
     ] = None,
     table: Annotated[
         list[given.Place] | None,
         typer.Option(
             parser=given.place,
             metavar="DATA",
-            help="Table generalised elsewhere, one for each further column of the order.",
+            help="Table generalised by another tool. Repeat it: with the first column of the order generalised, with "
+            "the first two, and so on.",
         ),
     ] = None,
     subsets: Annotated[bool, typer.Option("--subsets", help="Evaluate every subset of the columns.")] = False,
@@ -87,7 +94,7 @@ def _levels(texts: list[str]) -> dict[str, int]:
 
 def show(dimension: "Dimension", out: "Console") -> None:
     """Print the gain and the cost of each step, and the recommended dimensions."""
-    table = grid("generalised", "k", "gain in k", "l", "t", "unique", "NUE (bits)", "lost")
+    table = grid("generalised", "k", "gain in k", "l", "t", "unique", "NUE (nats)", "lost")
     for step in (dimension.before, *dimension.steps):
         table.add_row(
             plain(_called(step, dimension)),
@@ -102,9 +109,9 @@ def show(dimension: "Dimension", out: "Console") -> None:
     out.print(table)
     out.print(f"[dim]{'. '.join(_legend(dimension))}.[/dim]")
     named = (
-        ("script of the thesis", dimension.published),
-        ("rule of the thesis, applied to all steps", dimension.repaired),
-        ("smallest loss that meets the requirements", dimension.principled),
+        ("Menten 2024, published program", dimension.published),
+        ("Menten 2024, published rule", dimension.repaired),
+        ("shoal, smallest loss that meets the requirements", dimension.principled),
     )
     out.print("\nNumber of columns to generalise, by three rules:")
     for name, choice in named:
@@ -116,8 +123,8 @@ def show(dimension: "Dimension", out: "Console") -> None:
 def _legend(dimension: "Dimension") -> list[str]:
     """Explain the columns of the table."""
     legend = [
-        "unique: individuals in classes of their own",
-        "NUE: non-uniform entropy lost; lost: its share of the most",
+        "gain in k: over the original; unique: individuals in classes of their own",
+        "NUE: non-uniform entropy lost; lost: its share of the maximum",
     ]
     if len(dimension.before.l) > 1:
         legend.insert(0, f"l for {', '.join(map(plain, dimension.before.l))}, in this order; t is the largest of them")

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from shoal.individuals.people import People, PersonFacts
     from shoal.individuals.sweep import Sweep
 
+MANY = 1 << 30  # no limit on the number of known variables
+
 
 @given.reading
 def peers(  # noqa: PLR0913, PLR0917 - options of a command
@@ -30,12 +32,14 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
     sensitive: Annotated[
         str | None,
         typer.Option(
-            help="Sensitive variables, evaluated one by one, comma-separated (default: those of the policy, or all)."
+            help="Variables to infer, one by one, comma-separated (default: quasi-identifiers and sensitive columns)."
         ),
     ] = None,
     auxiliary: Annotated[
         str | None,
-        typer.Option(help="Known variables, comma-separated (default: all others of the policy, or of the table)."),
+        typer.Option(
+            help="Known variables, comma-separated (default: the other quasi-identifiers and sensitive columns)."
+        ),
     ] = None,
     subject: Subject = None,
     missing: Missing = None,
@@ -216,12 +220,17 @@ def show(people: "People", out: "Console") -> None:
     for name, summary in ranked:
         by, deepest = summary["breached_by_facts"], people.variables[name].deepest
         few = [by.get(str(size), 0) for size in (1, 2, 3)]
-        counts = [f"{number:,}" if size <= deepest else "?" for size, number in enumerate(few, 1)]
-        more = f"{sum(by.values()) - sum(few) - by.get('0', 0):,}"
+        most = people.question.most or MANY
+        counts = [
+            "–" if size > most else f"{number:,}" if size <= deepest else "?" for size, number in enumerate(few, 1)
+        ]
+        more = f"{sum(by.values()) - sum(few) - by.get('0', 0):,}" if most > len(few) else "–"
         sheet.add_row(f"  {shortened(name)}", share(summary["share_breached"]), short(summary["mean"]), *counts, more)
     out.print(sheet)
     if any(variable.deepest < 3 for variable in people.variables.values()):
         out.print("\n  [dim]?: the search was stopped; these individuals are counted under more[/dim]")
+    if people.question.most is not None:
+        out.print("\n  [dim]–: not evaluated[/dim]")
     out.print("\n  [dim]by n variables: n is the smallest number of known variables that disclose the value[/dim]")
 
 

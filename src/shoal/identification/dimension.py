@@ -356,8 +356,8 @@ def _published(steps: Sequence[Step]) -> Choice:
     The script empties its list of dimensions each time, so it considers only the last one.
     """
     if steps[-1].k < _SAFE:
-        return Choice(None, "the script fails, because its last step has k = 1")
-    return Choice(steps[-1].columns, "the last step, the only one that the script considers")
+        return Choice(None, "it fails, because the last step has k = 1")
+    return Choice(steps[-1].columns, "the last step, the only one that it considers")
 
 
 def _repaired(steps: Sequence[Step]) -> Choice:

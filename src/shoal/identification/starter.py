@@ -144,7 +144,8 @@ missing = "own"
 #   quasi        identifies individuals in combination (birth date, postcode, sex, occupation)
 #   sensitive    must not be disclosed about an individual (diagnosis, outcome, income)
 #   insensitive  neither known to an adversary nor sensitive
-# A hierarchy defines the levels of generalisation of a quasi-identifier, or the categories of a sensitive column:
+# A hierarchy defines the levels of generalisation of a quasi-identifier. Sensitive columns are released unchanged;
+# their hierarchy only serves to measure disclosure, for example of similar values:
 #   interval   widths: interval width at each level      date       units: month, quarter, year, …
 #   prefix     keep: leading characters at each level    frequency  keep: most frequent values kept, the others merged
 # linked = "x": generalised together with column x.

@@ -56,10 +56,11 @@ def _check_values(model: Model, table: Table) -> None:
             raise ReleaseError(
                 "too-few-values",
                 "The requirement {model} requires {distinct} distinct values in each class, and column '{column}' "
-                "has {values:value}.",
+                "has {values:value}{missing}.",
                 remedy="Reduce the requirement, or name another sensitive column.",
                 model=model.name,
                 distinct=short(model.distinct),
                 column=column,
                 values=table[column].size,
+                missing=", missing included" if table[column].missing else "",
             )

@@ -72,10 +72,12 @@ def _listed(column: Column, counts: ValueCounts, audience: Audience) -> Sheet:
     order = np.argsort(-records, kind="stable").tolist()
     shown = [code for code in order if records[code] and not hidden[code]][:MOST]
     rows = [(labels[code], f"{records[code]:,}", share_of(records[code] / size)) for code in shown]
-    number, rest = int(np.count_nonzero(records)) - len(shown), int(records.sum()) - int(records[shown].sum())
-    if number and (shown or not audience.external):
-        rows.append((counted(number, "other"), f"{rest:,}", share_of(rest / size)))
-    elif number:
+    others = np.setdiff1d(np.flatnonzero(records), shown)
+    number, rest = int(np.count_nonzero(others < len(column.values))), int(records[others].sum())
+    if len(others) and (shown or not audience.external):
+        gap = " and missing or suppressed cells" if number < len(others) else ""
+        rows.append((f"{counted(number, 'other value')}{gap}", f"{rest:,}", share_of(rest / size)))
+    elif len(others):
         rows.append(("not published", "", ""))
     return Sheet(column.name, ("value", "records", "share"), tuple(rows))
 

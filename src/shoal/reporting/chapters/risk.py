@@ -125,7 +125,7 @@ def _contributions(findings: Findings) -> Sheet | None:
     ]
     alone = f"{findings.before.sizes.get(1, 0):,} unique in the original"
     headings = ("variable", "unique if removed", "k", "unique if generalised one level", "k")
-    notes = ("–: one level of generalisation suppresses all values.",)
+    notes = ("–: one level of generalisation suppresses all values, or no hierarchy is given.",)
     return Sheet(f"Contribution of each quasi-identifier ({alone})", headings, tuple(rows), notes)
 
 

@@ -143,7 +143,7 @@ def _contributions(assessment: Assessment, who: str) -> Sheet:
         for contribution in assessment.contributions
     ]
     title = f"Contribution of each quasi-identifier (unique in the table: {assessment.sizes.get(1, 0):,} {who})"
-    notes = ("–: one level of generalisation suppresses all values.",)
+    notes = ("–: one level of generalisation suppresses all values, or no hierarchy is given.",)
     return Sheet(title, ("variable", "unique if removed", "unique if generalised one level"), tuple(rows), notes)
 
 
