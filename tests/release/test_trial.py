@@ -56,7 +56,7 @@ def test_a_trial_that_takes_too_long_is_stopped():
     policy, whole = shoal.Policy.model_validate(POLICY), table(4_000)
     began = process_time()
     told = search_seconds(policy.apply(whole), policy, 4_000, most=0.001)
-    assert told >= 0.008  # the first sample, an eighth of the table, took more than a millisecond
+    assert told >= 0.001  # the first sample took more than a millisecond
     assert process_time() - began < 5
 
 

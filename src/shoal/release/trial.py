@@ -1,12 +1,12 @@
 """Trials: the time of a search, measured in samples of increasing size and extrapolated to the whole table.
 
 Which schemes a search evaluates depends on the data, the requirements and the technique. A formula cannot foresee it,
-so the search itself is timed: T(n) = T(m) · (n / m)^β for m sampled out of n distinct combinations, where β is the
-growth between the last two samples.
+so the search itself is timed. The schemes cost time however small the sample, and every distinct combination adds some:
+T(n) = a + b · n for n distinct combinations, fitted to the last two samples.
 """
 
 from dataclasses import dataclass
-from math import inf, log
+from math import inf
 from time import process_time
 
 from shoal.errors import ShoalError
@@ -21,8 +21,7 @@ from shoal.table.table import Table
 SECONDS = 4.0  # processor time for all trials of a table
 _FEWEST = 500  # records of the first sample;
 _STEP = 4  # the next ones have this many times the records
-_GROWTH = (0.5, 2.0)  # bounds of β: about linear, or towards comparing all combinations with each other
-_MEASURABLE = 0.02  # seconds: shorter times say nothing about the growth
+_GROWTH = 0.15  # exponent of the growth of time with combinations, if a single sample was timed
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,11 @@ class Timed:
 
 
 class _TooLongError(Exception):
-    """The time for trials is over."""
+    """The time for trials is over. ``whole``: the estimated time of the search that was stopped."""
+
+    def __init__(self, whole: float) -> None:
+        super().__init__()
+        self.whole = whole
 
 
 def search_seconds(table: Table, policy: Policy, combinations: int, most: float = SECONDS) -> float | None:
@@ -48,8 +51,8 @@ def search_seconds(table: Table, policy: Policy, combinations: int, most: float 
         try:
             trials.append(_timed(table, policy, fraction, left))
             left -= trials[-1].seconds
-        except _TooLongError:
-            trials.append(Timed(round(fraction * combinations), left))  # at least
+        except _TooLongError as stopped:
+            trials.append(Timed(round(fraction * combinations), stopped.whole))
             break
         except ShoalError:  # too few persons, or no requirement
             if fraction == 1:
@@ -68,25 +71,27 @@ def _limit(table: Table, policy: Policy) -> float:
 
 def _timed(table: Table, policy: Policy, fraction: float, left: float) -> Timed:
     """Time the search in a sample; it is stopped when the time is over."""
-    deadline = process_time() + left
-
-    def hook(step: Progress) -> None:  # noqa: ARG001 - only the time matters
-        if process_time() > deadline:
-            raise _TooLongError
-
     sample = table if fraction == 1 else sampled(table, fraction, b"trial")[0]
     began = process_time()
+
+    def hook(step: Progress) -> None:
+        elapsed = process_time() - began
+        if elapsed > left:
+            raise _TooLongError(elapsed * (step.total or step.done) / step.done if step.done else elapsed)
+
     case = Case.of(sample, policy).searchable()
     treatment_of(case, 1, hook)
     return Timed(len(sample.distinct(case.table.quasi)), process_time() - began)
 
 
 def _extrapolated(trials: list[Timed], combinations: int) -> float:
-    """Return the time for a number of distinct combinations, from those of the samples."""
+    """Return the time for a number of distinct combinations, from those of the samples.
+
+    >>> round(_extrapolated([Timed(100, 1.0), Timed(400, 1.3)], 1000), 3), round(_extrapolated([Timed(100, 1.0)], 1600), 3)
+    (1.9, 1.516)
+    """
     last = trials[-1]
-    beta, ratio = 1.0, max(combinations / max(last.combinations, 1), 1.0)
-    low, high = _GROWTH
-    if len(trials) > 1 and trials[-2].seconds > _MEASURABLE and last.combinations > trials[-2].combinations:
-        before = trials[-2]
-        beta = log(last.seconds / before.seconds) / log(last.combinations / before.combinations)
-    return last.seconds * float(ratio ** min(max(beta, low), high))
+    if len(trials) > 1 and last.combinations > trials[-2].combinations:
+        slope = (last.seconds - trials[-2].seconds) / (last.combinations - trials[-2].combinations)
+        return last.seconds + max(slope, 0.0) * max(combinations - last.combinations, 0)
+    return last.seconds * float(max(combinations / max(last.combinations, 1), 1.0) ** _GROWTH)
