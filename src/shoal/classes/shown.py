@@ -83,6 +83,8 @@ def counted_rows(table: Table, names: tuple[str, ...]) -> tuple[DistinctRows, Me
     if table.subject is None:
         rows = table.distinct(names)
         return rows, Members(rows.counts), table.records
+    if table.subject in names:
+        return _rows_of_persons(table, names, table.subject)
     profiles = table.profiles(names)
     number, lengths = len(profiles.rows), np.diff(profiles.starts)
     persons = int(profiles.counts.sum())
@@ -90,6 +92,14 @@ def counted_rows(table: Table, names: tuple[str, ...]) -> tuple[DistinctRows, Me
         return profiles.rows, Members(summed(profiles.members, profiles.counts, number)), persons
     holders = np.repeat(np.arange(len(profiles), dtype=np.uint32), lengths)
     return profiles.rows, Members.of(Persons(holders, profiles.members, profiles.counts), number), persons
+
+
+def _rows_of_persons(table: Table, names: tuple[str, ...], subject: str) -> tuple[DistinctRows, Members, int]:
+    """Return the distinct rows of each person, and the person of each row."""
+    rows = table.distinct(names)
+    holders = rows.codes[names.index(subject)].astype(np.uint32)
+    persons = Persons(holders, np.arange(len(rows), dtype=np.uint32), np.ones(table[subject].size, np.int64))
+    return rows, Members.of(persons, len(rows)), table.person_count
 
 
 def _combined(columns: Sequence[tuple[Column, Codes]], rows: int) -> tuple[Column, Codes]:

@@ -66,10 +66,13 @@ def relate(  # noqa: PLR0913, PLR0917 - two tables and their match
     return Related(recoding, tuple(remark for placed_column in placed for remark in placed_column.remarks))
 
 
-def whole(columns: Sequence[Recoded], quasi: Sequence[str], counts: Ints) -> Recoding:
+def whole(
+    columns: Sequence[Recoded], quasi: Sequence[str], counts: Ints, *, told_apart: tuple[str, ...] = ()
+) -> Recoding:
     """Combine columns into a recoding, and determine the suppressed rows."""
     recoded = {column.name: column for column in columns}
-    return Recoding(tuple(columns), tuple(quasi), counts, _suppressed([recoded[name] for name in quasi]))
+    suppressed = _suppressed([recoded[name] for name in quasi])
+    return Recoding(tuple(columns), tuple(quasi), counts, suppressed, told_apart=told_apart)
 
 
 def released(release: Table, name: str) -> Column:

@@ -145,6 +145,7 @@ class Recoding:
     ``counts[r]``: the number of records of row r. ``suppressed[r]``: whether these records are not in the release, or
     are suppressed in all quasi-identifiers. ``matched``: whether the released record of each original record is known.
     ``known_sizes``: the class sizes of the original, if known in advance; required if records are not matched.
+    ``told_apart``: the columns in which rows differ, if others than the quasi-identifiers, such as the subject.
     ``of_record``: the row of each original record, if known.
 
     >>> import shoal
@@ -163,6 +164,7 @@ class Recoding:
     suppressed: NDArray[np.bool_]
     matched: bool = True
     known_sizes: Ints | None = None
+    told_apart: tuple[str, ...] = ()
     of_record: NDArray[np.uint32] | None = None
     _places: dict[str, int] = field(init=False, repr=False)
 
@@ -205,8 +207,10 @@ class Recoding:
         ``moved``: rows that show the sets of other rows, which may be untrue.
         """
         columns = []
-        for name, codes in zip(rows.columns, rows.codes, strict=True):
-            nodes, cells = sets[name]
+        known = dict(zip(rows.columns, rows.codes, strict=True))
+        quasi = tuple(name for name in rows.columns if name in sets)
+        for name in quasi:
+            codes, (nodes, cells) = known[name], sets[name]
             shown = np.where(hidden, len(nodes) - 1, cells)
             at, original = shown, summed(codes, rows.counts, nodes.domain.codes)
             if moved is not None:
@@ -216,7 +220,8 @@ class Recoding:
             narrow = narrowest(len(nodes))
             pair = at.astype(narrow), shown.astype(narrow)
             columns.append(Recoded(nodes, codes, *pair, len(nodes), original, rows.counts))
-        return cls(tuple(columns), rows.columns, rows.counts, hidden, known_sizes=rows.counts)
+        sizes, apart = (rows.counts, ()) if quasi == rows.columns else (None, rows.columns)
+        return cls(tuple(columns), quasi, rows.counts, hidden, known_sizes=sizes, told_apart=apart)
 
     @classmethod
     def of_records(
@@ -241,7 +246,8 @@ class Recoding:
     def beside(self, table: Table, names: Sequence[str]) -> "Recoding":
         """Add columns of the table that are released unchanged. Rows with different values in them are split.
 
-        The rows of the recoding must be all distinct rows of the table under the quasi-identifiers, in their order.
+        The rows of the recoding must be all distinct rows of the table under the quasi-identifiers, or under the
+        columns that tell them apart, in their order.
 
         >>> import shoal
         >>> from shoal.hierarchy.spec import bind_all
@@ -253,14 +259,15 @@ class Recoding:
         more = [name for name in names if name not in self]
         if not more:
             return self
-        rows = table.distinct((*self.quasi, *more))
-        of_row = np.cumsum(changes(rows.codes[: len(self.quasi)], len(rows)), dtype=np.intp)
+        apart = self.told_apart or self.quasi
+        rows = table.distinct((*apart, *more))
+        of_row = np.cumsum(changes(rows.codes[: len(apart)], len(rows)), dtype=np.intp)
         if int(of_row.max(initial=-1)) + 1 != len(self.counts):
             raise ValueError("the rows are not those that the table has under the quasi-identifiers")
         ours = [replace(column.rows(of_row), counts=rows.counts) for column in self.columns]
         theirs = [
             _as_it_is(Domain.of(table[name]), codes, rows.counts)
-            for name, codes in zip(more, rows.codes[len(self.quasi) :], strict=True)
+            for name, codes in zip(more, rows.codes[len(apart) :], strict=True)
         ]
         return replace(self, columns=(*ours, *theirs), counts=rows.counts, suppressed=self.suppressed[of_row])
 

@@ -41,13 +41,17 @@ def _by_row(case: Case, transformation: Transformation) -> Recoding:
     kept = np.flatnonzero(~transformation.suppressed)
     columns = []
     for name, codes in zip(rows.columns, rows.codes, strict=True):
+        if name not in case.table.quasi:
+            continue  # the subject, which tells rows apart
         domain = Domain.of(case.table[name], case.hierarchies[name])
         column, shown = compacted(cells[name][0], cells[name][1][kept])
         written = np.full(len(rows), column.size, narrowest(column.size + 1))  # suppressed rows have the last code
         written[kept] = shown
         original = summed(codes, rows.counts, domain.codes)
         columns.append(place(domain, column, codes, written, rows.counts, original).recoded)
-    return whole(columns, rows.columns, rows.counts)
+    quasi = tuple(column.name for column in columns)
+    apart = () if quasi == rows.columns else rows.columns
+    return whole(columns, quasi, rows.counts, told_apart=apart)
 
 
 def _by_record(case: Case, transformed: Transformed, beside: list[str]) -> Recoding:

@@ -52,6 +52,8 @@ def _dependent(case: Case, transformation: Transformation, kept: NDArray[np.intp
     rows = transformation.rows
     persons = rows.counts if case.table.subject is None else counted_rows(case.table, rows.columns)[1].counts
     for name, codes in zip(rows.columns, rows.codes, strict=True):
+        if name not in case.table.quasi:
+            continue  # the subject, which tells rows apart
         spec = case.policy.spec(name)
         if not spec.of_data:
             continue

@@ -46,11 +46,12 @@ def _persons(case: Case, treatment: Treatment) -> Iterator[str]:
     if len(suppressed) != len(rows):
         yield f"covers {len(suppressed):,} of {len(rows):,} distinct rows"
         return
-    showed = suppressed & showing(rows, [case.table[name] for name in rows.columns])  # no rows that were blank before
+    quasi = [case.table[name] for name in case.table.quasi]
+    showed = suppressed & showing(rows, quasi)  # no rows that were blank before
     if case.table.subject is None:
         left_out = int(rows.counts[showed].sum())
     else:
-        left_out = counted_rows(case.table, case.table.quasi)[1].within(showed)
+        left_out = counted_rows(case.table, rows.columns)[1].within(showed)
     if left_out != treatment.persons:
         yield f"suppresses {counted(left_out, 'person')} but reports {treatment.persons:,}"
 

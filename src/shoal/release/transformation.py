@@ -94,7 +94,7 @@ class Transformation:
 def _cells(case: Case, treatment: Treatment, recoding: Recoding) -> dict[str, tuple[Column, Codes]]:
     """Return the released quasi-identifiers of the rows of a treatment."""
     rows = treatment.rows
-    persons = rows.counts if case.table.subject is None else counted_rows(case.table, case.table.quasi)[1].counts
+    persons = rows.counts if case.table.subject is None else counted_rows(case.table, rows.columns)[1].counts
     if treatment.moved is not None:
         persons = np.where(treatment.moved, 0, persons)  # they show the values of other rows
     least = max([2, *(getattr(model, "k", None) or 1 for model in case.models)])

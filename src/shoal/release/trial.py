@@ -87,8 +87,10 @@ def _timed(table: Table, policy: Policy, fraction: float, left: float) -> Timed:
 def _extrapolated(trials: list[Timed], combinations: int) -> float:
     """Return the time for a number of distinct combinations, from those of the samples.
 
-    >>> round(_extrapolated([Timed(100, 1.0), Timed(400, 1.3)], 1000), 3), round(_extrapolated([Timed(100, 1.0)], 1600), 3)
-    (1.9, 1.516)
+    >>> round(_extrapolated([Timed(100, 1.0), Timed(400, 1.3)], 1000), 3)
+    1.9
+    >>> round(_extrapolated([Timed(100, 1.0)], 1600), 3)
+    1.516
     """
     last = trials[-1]
     if len(trials) > 1 and last.combinations > trials[-2].combinations:

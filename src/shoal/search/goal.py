@@ -187,11 +187,6 @@ class Goal:
             return by_class
         return Blanking(by_class, Blanks.of(self.space)) if isinstance(by_class, BySize) else self._one_by_one
 
-    @property
-    def by_class(self) -> bool:
-        """Whether the requirements can be evaluated class by class, regardless of how the classes were formed."""
-        return not isinstance(self._by_class, Plain)
-
     @cached_property
     def _by_class(self) -> Evaluator:
         views = [self._views(model) for model in self.models]
@@ -213,6 +208,12 @@ class Goal:
             return self._one_by_one
         columns = [Sensitive(column, tuple(asked[column]), walk) for column, walk in walks.items() if walk is not None]
         return ByValues(self.evidence, self.size, walk, tuple(columns), self.tables, self._register())
+
+    @property
+    def judges_classes(self) -> bool:
+        """Whether each class can be judged by itself, regardless of how the classes were formed."""
+        views = [self._views(model) for model in self.models]
+        return self._adds_up and self._in_bulk and all(view is not None for view in views)
 
     def _register(self) -> Registered | None:
         population = self.gatherer.population

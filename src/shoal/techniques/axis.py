@@ -94,6 +94,10 @@ class TreeAxis(Axis):
         sizes = np.stack(covered).astype(np.float64)
         return np.where(sizes > 1, sizes, 0) / self.domain.size
 
+    def covered(self, rungs: Ints, places: Ids) -> Floats:
+        """Return the share of leaves that the node of each place covers on a rung; 0 for a single leaf."""
+        return np.asarray(self._shares[rungs, places])
+
     def widths(self, low: Ids, high: Ids) -> Floats:
         """Return the share of leaves that the node covers (the normalised certainty penalty); 0 for a single leaf."""
         return np.asarray(self._shares[self._rungs(low, high), low])
@@ -195,3 +199,11 @@ def axes(space: Space, bounds: Mapping[str, object], *, free: bool) -> list[Axis
         anywhere = free and domain.column.kind.numeric and name not in bounds
         axes_of.append(NumberAxis(domain) if anywhere else TreeAxis(domain, ladder))
     return axes_of
+
+
+def trees(space: Space) -> list[TreeAxis]:
+    """Return an axis for each column of a space, cut between the nodes of its hierarchy."""
+    return [
+        TreeAxis(Domain.of(space.table[name], ladder.hierarchy), ladder)
+        for name, ladder in zip(space.names, space.ladders, strict=True)
+    ]

@@ -24,7 +24,7 @@ class CellSuppression(Technique):
     kind: Literal["suppression"] = "suppression"
     says: ClassVar[str] = "Single values are suppressed until every class meets the requirements (local suppression)."
     iso: ClassVar[str] = "local suppression of single values"
-    allows: ClassVar[frozenset[Allows]] = frozenset({Allows.REFINE, Allows.OUTLIERS})
+    allows: ClassVar[frozenset[Allows]] = frozenset({Allows.REFINE, Allows.OUTLIERS, Allows.SEVERAL})
 
     def treat(self, goal: Goal, progress: Hook = silent) -> Treatment:
         """Try schemes with two levels per column: the value itself, or suppression."""

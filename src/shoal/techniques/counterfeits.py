@@ -42,7 +42,7 @@ class Counterfeited(Outliers):
                 "Counterfeits increase class sizes. Requirements on sensitive values cannot rely on them.",
                 remedy="Use counterfeits with requirements on class sizes only, such as k-anonymity.",
             )
-        units, rows = jury.units, treatment.rows
+        units, rows = jury.single_units, treatment.rows
         hidden = np.ones(len(rows), bool)
         hidden[units.of_row] = False  # rows without any value in the original stay suppressed
         everybody = Treatment.of_scheme(goal.space, rows, treatment.scheme, hidden, 0, treatment.facts)

@@ -133,7 +133,7 @@ class Cutting:
     def _failing(self, parts: _Stretches) -> _Mask:
         rows, of_row = self._rows(parts)
         units = self._units
-        return self._jury.failing(units.judged[rows], units.persons[rows], of_row, len(parts[0]))
+        return self._jury.failing(units, rows, of_row, len(parts[0]))
 
     def _rows(self, parts: _Stretches) -> tuple[NDArray[np.intp], NDArray[np.uint32]]:
         """Return the rows of some parts, and the part of each row."""

@@ -36,7 +36,7 @@ class LocalRecoding(Technique):
     kind: Literal["local"] = "local"
     says: ClassVar[str] = "Each record is generalised as little as required (local recoding)."
     iso: ClassVar[str] = "local generalisation, record by record"
-    allows: ClassVar[frozenset[Allows]] = frozenset({Allows.REFINE, Allows.OUTLIERS, Allows.LEVELS, Allows.FIXED})
+    allows: ClassVar[frozenset[Allows]] = frozenset(Allows)
     is_gentle: ClassVar[bool] = True
 
     def treat(self, goal: Goal, progress: Hook = silent) -> Treatment:
@@ -81,9 +81,10 @@ def scheme_by_scheme(goal: Goal, progress: Hook = silent) -> Treatment:
 
 
 class Iteration:
-    """One run over the rows of a jury. Initially all rows remain, unless some are already kept.
+    """One run over the units of a jury. Initially all units remain, unless some are already kept.
 
-    ``levels``: the initial levels of all rows. ``left``: the rows that remain; all by default.
+    All units of a person are kept under the same scheme. ``levels``: the initial levels of all units. ``left``: the
+    units that remain; all by default.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 - the initial state and the criteria
@@ -96,27 +97,28 @@ class Iteration:
         left: NDArray[np.bool_] | None = None,
     ) -> None:
         self._jury, self._objective, self._progress, self._space = jury, objective, progress, goal.space
-        self._limit = goal.limit
+        self._limit, self._units = goal.limit, jury.units
+        self._codes = [codes[self._units.judged] for codes in jury.codes]
         self._nodes = [
             [nodes[ladder.places[codes]] for nodes in ladder.maps()]
-            for codes, ladder in zip(jury.codes, self._space.ladders, strict=True)
+            for codes, ladder in zip(self._codes, self._space.ladders, strict=True)
         ]
         self._sizes = [ladder.sizes for ladder in self._space.ladders]
         self._blank = [
             [blank[ladder.places[codes]] for blank in ladder.blank()]
-            for codes, ladder in zip(jury.codes, self._space.ladders, strict=True)
+            for codes, ladder in zip(self._codes, self._space.ladders, strict=True)
         ]
         self._blanks = [np.array([shown.any() for shown in column]) for column in self._blank]
         first = np.zeros(len(self._nodes), np.int64) if levels is None else levels
-        self._levels = np.tile(first, (len(jury), 1))
-        self._left = np.ones(len(jury), bool) if left is None else left.copy()
+        self._levels = np.tile(first, (len(self._units), 1))
+        self._left = np.ones(len(self._units), bool) if left is None else left.copy()
 
     def keep(self, schemes: Ints) -> None:
         """Try schemes in order of cost, cheapest first."""
         order = np.argsort(self._objective.floors(schemes), kind="stable")
         for done, scheme in enumerate(schemes[order]):
             if done % _TOLD == 0:
-                kept = int(self._jury.persons[~self._left].sum())
+                kept = self._units.count(~self._left)
                 self._progress(Progress(f"trying schemes ({kept:,} individuals recoded)", done, len(order)))
             self._keep(scheme)
             if not self._left.any():
@@ -129,17 +131,26 @@ class Iteration:
             levels = self._levels[:, place] + ladder.low
             domain = Domain.of(self._space.table[name], ladder.hierarchy)
             nodes, of_code = Nodes.on_levels(domain, ladder.hierarchy)
-            sets.append((nodes, np.asarray(of_code[levels, self._jury.codes[place]]), levels))
-        return Treatment.of_units(self._jury.units, sets, self._left)
+            sets.append((nodes, np.asarray(of_code[levels, self._codes[place]]), levels))
+        return Treatment.of_units(self._units, sets, self._left)
 
     def _keep(self, levels: Ints) -> None:
-        """Keep those remaining rows that form passing classes under a scheme."""
-        rows = np.flatnonzero(self._left)
-        of_row, number = self._grouped(rows, levels)
-        passing = ~self._jury.failing(rows, self._jury.persons[rows], of_row, number)
-        taken = rows[passing[of_row] & ~self._shows_nothing(rows, levels)]
-        self._levels[taken] = levels
-        self._left[taken] = False
+        """Keep those remaining units that form passing classes under a scheme.
+
+        A person with a unit in a failing class remains with all units. This may make other classes fail, so the classes
+        are formed again until all pass.
+        """
+        rows, several = np.flatnonzero(self._left), self._units.holders is not None
+        while len(rows):
+            of_row, number = self._grouped(rows, levels)
+            passing = ~self._jury.failing(self._units, rows, of_row, number)
+            good = self._units.whole(rows, passing[of_row] & ~self._shows_nothing(rows, levels))
+            settled = not several or good.all()
+            rows = rows[good]
+            if settled:
+                break
+        self._levels[rows] = levels
+        self._left[rows] = False
 
     def _shows_nothing(self, rows: Rows, levels: Ints) -> NDArray[np.bool_]:
         """Return which rows would be fully suppressed under a scheme.
@@ -163,13 +174,16 @@ class Iteration:
         """Let the remaining rows join the class for which this costs least: all the same one, or else each its own.
 
         They remain if suppression costs less and is within the limit. Rows that differ in sensitive values only are
-        joined together, because a record is released by its quasi-identifiers.
+        joined together, because a record is released by its quasi-identifiers. Persons with several rows join no
+        class, because their rows belong to several.
         """
+        if self._units.holders is not None:
+            return
         left = np.flatnonzero(self._left)
-        must = int(self._jury.persons[left].sum()) > self._limit
+        must = self._units.count(self._left) > self._limit
         self._join(left, must=must)
         remaining = left[self._left[left]]
-        of_row = self._jury.units.of_row[remaining]
+        of_row = self._units.of_row[remaining]
         for row in np.unique(of_row)[:_ALONE] if must else ():
             self._join(remaining[of_row == row], must=True)
 
@@ -190,17 +204,17 @@ class Iteration:
             [*self._space.shape, *(sizes[0] for sizes in self._sizes)],
             len(kept),
         )
-        persons = np.bincount(groups.ids, self._jury.persons[kept], len(groups))
+        persons = self._units.sizes(kept, groups.ids, len(groups))
         now, then = self._levels[kept][groups.first], together[groups.first]
         rise = (self._objective.floors(then) - self._objective.floors(now)) * persons
-        lonely = int(self._jury.persons[left].sum())
+        lonely = int(self._units.persons[left].sum())
         saved = (self._objective.floors(np.array([self._space.shape]) - 1) - self._objective.floors(then)) * lonely
         worth = np.ones(len(rise), bool) if must else rise <= saved  # otherwise suppression costs less
         for place in np.argsort(rise, kind="stable")[:_TRIED].tolist():
             if not worth[place]:
                 continue
             rows = np.concatenate([kept[groups.ids == place], left])
-            if not self._jury.failing(rows, self._jury.persons[rows], np.zeros(len(rows), np.uint32), 1).any():
+            if not self._jury.failing(self._units, rows, np.zeros(len(rows), np.uint32), 1).any():
                 self._levels[rows] = then[place]
                 self._left[left] = False
                 return

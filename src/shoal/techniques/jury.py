@@ -11,7 +11,8 @@ from shoal.classes.shown import showing
 from shoal.engines.memory import MemoryEngine
 from shoal.engines.protocol import DistinctRows
 from shoal.errors import ModelError
-from shoal.kernels.grouping import group
+from shoal.kernels.grouping import changes, group
+from shoal.kernels.tallying import RowPlaces
 from shoal.models.evidence import Evidence
 from shoal.models.model import Need, Scope
 from shoal.qualities.quality import FigureQuality, LevelQuality
@@ -40,18 +41,18 @@ class Jury:
     def __len__(self) -> int:
         return len(self.persons)
 
-    def failing(self, rows: Rows, persons: Ints, of_row: NDArray[np.uint32], number: int) -> Mask:
+    def failing(self, units: Units, chosen: Rows, of_group: NDArray[np.uint32], number: int) -> Mask:
         """Return which groups fail: those that are too small, and those whose sensitive values violate a model.
 
-        ``persons[i]`` persons of row ``rows[i]`` belong to the group ``of_row[i]``.
+        The chosen unit ``chosen[i]`` belongs to the group ``of_group[i]``.
         """
-        failing = np.bincount(of_row, persons, number) < self._goal.size
+        failing = units.sizes(chosen, of_group, number) < self._goal.size
         if failing.all() or self.by_size:
             return failing
         place = np.cumsum(~failing) - 1
-        inside = ~failing[of_row]
-        groups = place[of_row[inside]].astype(np.uint32)
-        failing[~failing] = self._judged(rows[inside], persons[inside], groups, int((~failing).sum()))
+        inside = ~failing[of_group]
+        groups = place[of_group[inside]].astype(np.uint32)
+        failing[~failing] = self._judged(units, chosen[inside], groups, int((~failing).sum()))
         return failing
 
     @property
@@ -64,34 +65,62 @@ class Jury:
         """Whether the requirements concern class sizes only."""
         return all(model.enough(self._goal.evidence) is not None for model in self._goal.models)
 
-    def _judged(self, rows: Rows, persons: Ints, of_row: NDArray[np.uint32], number: int) -> Mask:
-        """Evaluate every model on some classes, given by their rows; return which classes fail."""
-        classes, failing = self._classes(rows, persons, of_row, number), np.zeros(number, bool)
+    def _judged(self, units: Units, chosen: Rows, of_group: NDArray[np.uint32], number: int) -> Mask:
+        """Evaluate every model on some classes, given by their units; return which classes fail."""
+        classes, failing = self._classes(units, chosen, of_group, number), np.zeros(number, bool)
         gatherer, space = self._goal.gatherer, self._goal.space
         for model in self._goal.models:
             for view in model.views(space.quasi, space.table.sensitive):
                 failing |= model.failing(Evidence(classes, view.column, gatherer.hierarchies, gatherer.population))
         return failing
 
-    def _classes(self, rows: Rows, persons: Ints, of_row: NDArray[np.uint32], number: int) -> Classes:
-        sizes = np.bincount(of_row, persons, number).astype(np.int64)
+    def _classes(self, units: Units, chosen: Rows, of_group: NDArray[np.uint32], number: int) -> Classes:
         histograms = {}
         for column in self._shown.sensitive:
-            codes = self._shown.codes[column.name][rows]
-            groups = group(of_row.astype(np.uint64) * np.uint64(column.size) + codes, number * column.size)
-            class_sizes = np.bincount(groups.ids, persons, len(groups)).astype(np.int64)
+            codes = self._shown.codes[column.name][units.judged[chosen]]
+            groups = group(of_group.astype(np.uint64) * np.uint64(column.size) + codes, number * column.size)
+            persons = units.sizes(chosen, groups.ids, len(groups))
             reference = self._shown.reference[column.name]
             at = groups.first
             histograms[column.name] = Histogram.of(
-                column, of_row[at], codes[at].astype(np.uint32), class_sizes, number, reference
+                column, of_group[at], codes[at].astype(np.uint32), persons, number, reference
             )
-        return self._plain.base.instead(sizes, histograms)
+        return self._plain.base.instead(units.sizes(chosen, of_group, number), histograms)
 
     @cached_property
     def units(self) -> Units:
-        """The rows of the jury as units: records with equal values stay together."""
+        """The rows of the jury as units: records with equal values stay together, unless persons have several rows."""
+        if self._plain.base.overlap:
+            return self._rows_of_persons
         rows = self._table.distinct(self._goal.space.quasi)
         return Units(rows, self._plain.of_shown, np.arange(len(self)), self.persons)
+
+    @property
+    def single_units(self) -> Units:
+        """The units of persons with one row each; an error if a person has several."""
+        if self._plain.base.overlap:
+            raise ModelError(
+                "several-records",
+                "Some individuals have several records with different values. Their outliers can only be suppressed.",
+                remedy=Setting("search.outliers", "suppress"),
+            )
+        return self.units
+
+    @property
+    def _rows_of_persons(self) -> Units:
+        """The distinct rows of each person as units, so that all rows of a person can be released alike."""
+        table, quasi, seen = self._table, self._goal.space.quasi, self._shown.counted
+        subject = str(table.subject)
+        rows, every = table.distinct((*quasi, subject)), table.distinct((*seen, subject))
+        visible = showing(every, self._shown.quasi)
+        new = changes(every.codes[: len(seen)], len(every))
+        new[:1] = True
+        judged = np.cumsum(new & visible)[visible] - 1
+        places = RowPlaces([*(table[name].size for name in quasi), table[subject].size])
+        places.of(rows.codes)
+        of_row = places.of([*every.codes[: len(quasi)], every.codes[-1]])[visible].astype(np.intp)
+        holders = every.codes[-1][visible].astype(np.int64)
+        return Units(rows, of_row, judged.astype(np.intp), np.ones(len(holders), np.int64), holders)
 
     @cached_property
     def records(self) -> Units:
@@ -150,12 +179,6 @@ def _check(goal: Goal) -> None:
             remedy=either(Setting("data.missing", "own"), _whole()),
             column=missing[0],
         )
-    if goal.evidence.classes.overlap:
-        raise ModelError(
-            "several-records",
-            "Some individuals have several records with different values. This technique cannot handle these yet.",
-            remedy=either(_whole(), "reduce the table to one record per individual"),
-        )
     if not isinstance(goal.quality, LevelQuality | FigureQuality):
         raise ModelError(
             "quality-of-technique",
@@ -163,7 +186,7 @@ def _check(goal: Goal) -> None:
             remedy=either(_whole(), Setting("search.quality", "loss")),
             quality=goal.quality.name,
         )
-    if not goal.by_class:
+    if not goal.judges_classes:
         raise ModelError(
             "requirement-of-technique",
             "These requirements are judged on whole schemes, and this technique judges each class by itself.",

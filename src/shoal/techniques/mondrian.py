@@ -7,9 +7,10 @@ from pydantic import Field
 
 from shoal.progress import Hook, silent
 from shoal.search.goal import Goal
-from shoal.techniques.axis import axes
+from shoal.techniques.axis import axes, trees
 from shoal.techniques.cutting import Cutting
 from shoal.techniques.jury import Jury
+from shoal.techniques.person_cutting import PersonCutting
 from shoal.techniques.refinement import within_limit
 from shoal.techniques.technique import TECHNIQUES, Allows, Technique
 from shoal.techniques.treatment import Treatment
@@ -40,7 +41,7 @@ class Mondrian(Technique):
     iso: ClassVar[str] = "generalisation, class by class (Mondrian)"
     minds_quality: ClassVar[bool] = False
     any_number: ClassVar[bool] = True
-    allows: ClassVar[frozenset[Allows]] = frozenset({Allows.OUTLIERS, Allows.LEVELS})
+    allows: ClassVar[frozenset[Allows]] = frozenset({Allows.OUTLIERS, Allows.LEVELS, Allows.SEVERAL})
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -53,6 +54,8 @@ class Mondrian(Technique):
         """Cut parts at medians, and respect the suppression limit."""
         jury = Jury(goal)
         units = jury.units if self.strict else jury.records
+        if units.holders is not None:
+            return within_limit(goal, PersonCutting(goal, jury, trees(goal.space), progress).coarsest(), progress)
         chosen = axes(goal.space, goal.bounds, free=self.cuts == "anywhere")
         cutting = Cutting(goal, jury, units, chosen, progress, strict=self.strict)
         classes = cutting.run(cutting.coarsest(), np.zeros(len(units), bool))

@@ -46,7 +46,7 @@ class CellsLost(Outliers):
             [treatment.scheme[name] - ladder.low for name, ladder in zip(space.names, space.ladders, strict=True)]
         )
         choices = [sorted({int(level), size - 1}) for level, size in zip(levels, space.shape, strict=True)]
-        iteration = Iteration(goal, jury, objective, progress, levels, treatment.suppressed[jury.units.of_row])
+        iteration = Iteration(goal, jury, objective, progress, levels, treatment.suppressed[jury.single_units.of_row])
         iteration.keep(np.array(list(product(*choices))))
         treated = iteration.treatment()
         rescued = treatment.suppressed & ~treated.suppressed

@@ -5,10 +5,11 @@ import numpy as np
 from shoal.kernels.grouping import group_rows
 from shoal.progress import Hook, silent
 from shoal.search.goal import Goal
-from shoal.techniques.axis import axes
+from shoal.techniques.axis import axes, trees
 from shoal.techniques.cutting import Cutting
 from shoal.techniques.full_domain import best_scheme
 from shoal.techniques.jury import Jury
+from shoal.techniques.person_cutting import PersonCutting
 from shoal.techniques.treatment import Treatment
 
 
@@ -20,6 +21,8 @@ def refined(goal: Goal, treatment: Treatment, progress: Hook = silent) -> Treatm
     """
     jury = Jury(goal)
     units = jury.units
+    if units.holders is not None:
+        return PersonCutting(goal, jury, trees(goal.space), progress).finer(treatment)
     cutting = Cutting(goal, jury, units, axes(goal.space, goal.bounds, free=False), progress)
     keys = [change.shown[units.of_row].astype(np.uint32) for change in treatment.generalised]
     groups = group_rows(keys, [len(change.nodes) for change in treatment.generalised], len(units))

@@ -40,7 +40,7 @@ class Relocated(Outliers):
     def deal(self, goal: Goal, treatment: Treatment, progress: Hook) -> Treatment:
         """Move outliers into the nearest class that still passes; suppress outliers whom no class can take."""
         jury = Jury(goal)
-        units = jury.units
+        units = jury.single_units
         shown = [change.shown[units.of_row] for change in treatment.generalised]
         hidden = treatment.suppressed[units.of_row]
         kept, outliers = np.flatnonzero(~hidden), np.flatnonzero(hidden)
@@ -143,7 +143,7 @@ def _taken(jury: Jury, class_of: Ints, outliers: Rows, near: Ints, classes: int)
         asked[wanted] = True
         rows = np.flatnonzero(asked[attempt])
         place = np.cumsum(asked) - 1
-        failing = jury.failing(rows, jury.persons[rows], place[attempt[rows]].astype(np.uint32), int(asked.sum()))
+        failing = jury.failing(jury.units, rows, place[attempt[rows]].astype(np.uint32), int(asked.sum()))
         good = ~failing[place[wanted]]
         taken[open_[good]] = turn
         class_of = np.where(np.isin(np.arange(len(class_of)), outliers[open_[good]]), attempt, class_of)

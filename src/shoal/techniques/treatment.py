@@ -60,7 +60,7 @@ class Treatment:
             Generalised(nodes, by_row(shown, len(nodes) - 1), None if levels is None else by_row(levels, 0))
             for nodes, shown, levels in sets
         ]
-        return cls(units.rows, (Suppressed(suppressed, int(units.persons[left].sum())), *generalised))
+        return cls(units.rows, (Suppressed(suppressed, units.count(left)), *generalised))
 
     @property
     def generalised(self) -> tuple[Generalised, ...]:
