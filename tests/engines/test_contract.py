@@ -23,7 +23,7 @@ from shoal.policy.search import Search
 from shoal.table.role import Role
 from shoal.techniques.change import Drawn
 from shoal.techniques.full_domain import best_scheme
-from shoal.techniques.technique import Technique, Truth
+from shoal.techniques.technique import Allows, Technique, Truth
 
 OUTSIDE = ["disk", "duckdb", pytest.param("spark", marks=pytest.mark.spark)]
 ROWS = 600
@@ -201,6 +201,7 @@ class Randomized(Technique):
     """Sensitive values and, of quasi-identifiers, sex are drawn anew for one record in four."""
 
     kind: Literal["randomized"] = "randomized"
+    allows: ClassVar[frozenset[Allows]] = frozenset({Allows.SEVERAL})
     says: ClassVar[str] = "Some values are drawn."
     iso: ClassVar[str] = "randomization"
     truth: ClassVar[Truth] = Truth.PERTURBED

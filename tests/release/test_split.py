@@ -17,7 +17,7 @@ from shoal.policy.search import Search
 from shoal.release import saving
 from shoal.techniques.change import Split
 from shoal.techniques.full_domain import best_scheme
-from shoal.techniques.technique import Technique
+from shoal.techniques.technique import Allows, Technique
 from tests.engines.test_contract import OUTSIDE, WHOSE, both, files, policy, way  # noqa: F401 - fixtures
 
 KEY = "a key that is long enough"
@@ -27,6 +27,7 @@ class Apart(Technique):
     """The best scheme; diagnosis and cost go out in a table of their own, linked by class."""
 
     kind: Literal["apart"] = "apart"
+    allows: ClassVar[frozenset[Allows]] = frozenset({Allows.SEVERAL})
     says: ClassVar[str] = "Sensitive values are in a table of their own."
     iso: ClassVar[str] = "permutation"
     columns: tuple[str, ...] = ("dx", "cost")

@@ -29,15 +29,15 @@ def test_names_without_a_role_are_explained():
     assert "quasi=" in failure.value.hint
 
 
-def test_repeated_records_of_a_person_stay_local_and_others_are_told():
+def test_individuals_with_several_records_are_recoded_locally():
     twice = {name: [*values, *values] for name, values in DATA.items()}
     twice["id"] = [*range(100), *range(100)]
     local = shoal.anonymize(twice, quasi=["age", "sex"], subject="id", k=5)
     assert local.policy.search.technique.kind == "local"
     twice["age"][0] = 40
     release = shoal.anonymize(twice, quasi=["age", "sex"], subject="id", k=5)
-    assert release.policy.search.technique.kind == "global"
-    assert any("different values" in note for note in release.notes)
+    assert release.policy.search.technique.kind == "local"
+    assert release.suppressed <= 2
 
 
 def test_suppression_can_be_set():

@@ -79,7 +79,7 @@ def _of_register(scene: Scene, register: Table) -> Iterator[str]:
     """Yield notes on obstacles to linkage with a register."""
     known = [name for name in scene.known if name in register]
     if not known:
-        yield "The register has none of the quasi-identifiers of the release and cannot be linked."
+        yield "The register has none of the quasi-identifiers of the release, so no attack with it was run."
     elif scene.truth is None:
         yield "Released records could not be matched with the original, so links with the register cannot be checked."
     elif scene.whose is None or not (scene.whose >= 0).any():

@@ -64,7 +64,8 @@ class Tracker(Attack):
     baseline_is: ClassVar[str] = "queries that are not combined"
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE})
     default: ClassVar[bool] = False
-    on_card: ClassVar[bool] = False  # it says nothing about the release
+    on_card: ClassVar[bool] = False
+    targets_release: ClassVar[bool] = False
 
     least: int = Field(default=10, ge=1, description="minimum count that is answered")
     targets: int = Field(default=100, ge=1, description="maximum number of targets")

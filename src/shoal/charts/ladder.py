@@ -39,7 +39,8 @@ def ladder(hierarchy: Hierarchy, counts: Ints, *, level: int | None = None, few:
     title = f"{hierarchy.column}: {number[0]:,} values become {steps + ', and *' if steps else '*'}"
     subtitle = f"Each node is as wide as its share of the {int(counts.sum()):,} records"
     chosen = "" if level is None else "; dark: the level that was chosen"
-    return Chart.of(title, subtitle + chosen, _body(values, hierarchy.height))
+    merged = "; grey: several narrow nodes" if any(bar["more"] > 1 for bar in values) else ""
+    return Chart.of(title, subtitle + merged + chosen, _body(values, hierarchy.height))
 
 
 def _order(hierarchy: Hierarchy) -> Ints:

@@ -79,18 +79,9 @@ def starter(
         others=", ".join(other for other in PURPOSES if other != purpose.name),
         context=_PUBLIC if purpose.public else "",
         criteria=_sentence("; ".join(criterion.says for criterion in PRESETS[purpose.preset].criteria)),
-        recoding=toml.value(gentlest(several=_several(table, findings)).kind),
+        recoding=toml.value(gentlest().kind),
         sensitive="" if secret is None else _DIVERSITY.format(column=toml.value(secret), most=_most(table[secret])),
     )
-
-
-def _several(table: Table, findings: Mapping[str, Finding]) -> bool:
-    """Return whether individuals have several records with differing quasi-identifiers or sensitive values."""
-    whose = next((name for name, finding in findings.items() if finding.role is Role.SUBJECT), None)
-    seen = [name for name, finding in findings.items() if finding.role in {Role.QUASI, Role.SENSITIVE}]
-    if whose is None or table[whose].missing:
-        return whose is not None
-    return len(table.distinct((*seen, whose))) > len(table[whose].values)
 
 
 def _least(purpose: Purpose) -> int:

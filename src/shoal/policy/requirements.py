@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag, create_model, field_validator
 from pydantic_core import PydanticUndefined
 
-from shoal.attacks.attack import ATTACKS
+from shoal.attacks.attack import ATTACKS, Attack
 from shoal.models.model import MODELS, Model
 from shoal.presets.preset import PRESETS
 from shoal.validation import Checked, Share, one_of
@@ -31,8 +31,13 @@ class PresetRequirement(Checked):
         return one_of(PRESETS, "preset", name)
 
 
+def limited_attacks() -> dict[str, type[Attack]]:
+    """Return the attacks whose success can be limited: those on the release."""
+    return {name: ATTACKS[name] for name in ATTACKS if ATTACKS[name].targets_release}
+
+
 def _known_attacks(schema: dict[str, Any]) -> None:
-    schema["enum"] = list(ATTACKS)
+    schema["enum"] = list(limited_attacks())
 
 
 class AttackLimit(Checked):
@@ -49,7 +54,7 @@ class AttackLimit(Checked):
     @field_validator("attack")
     @classmethod
     def _known(cls, name: str) -> str:
-        return one_of(ATTACKS, "attack", name)
+        return one_of(limited_attacks(), "attack", name)
 
 
 def _requirement(model: type[Model]) -> Any:

@@ -24,7 +24,7 @@ from shoal.release.verification import verified
 from shoal.remedy import Setting, either
 from shoal.search.goal import Goal
 from shoal.techniques.refinement import refined
-from shoal.techniques.technique import Gives, giving
+from shoal.techniques.technique import Allows, Gives, Technique, gentlest, giving
 from shoal.techniques.treatment import Treatment
 from shoal.words import share
 
@@ -55,6 +55,7 @@ def treatment_of(case: Case, threads: int, progress: Hook) -> Treatment:
     if not case.asked and not case.policy.attack_limits:
         raise _nothing_asked(case.policy)
     how, goal = case.policy.search, case.goal(case.models, case.limit, threads)
+    _check_several(how.technique, goal)
     treatment = how.technique.treat(goal, progress)
     if not isinstance(treatment, Treatment):
         raise ReleaseError(
@@ -69,6 +70,16 @@ def treatment_of(case: Case, threads: int, progress: Hook) -> Treatment:
     treatment = how.way.deal(goal, treatment, progress) if treatment.persons else treatment
     check_sound(case, treatment)
     return treatment
+
+
+def _check_several(technique: Technique, goal: Goal) -> None:
+    """Refuse a technique that requires one record per individual, if individuals have several different ones."""
+    if Allows.SEVERAL not in technique.allows and goal.evidence.classes.overlap:
+        raise ModelError(
+            "several-records",
+            "Some individuals have several records with different values. This technique requires one per individual.",
+            remedy=either(Setting("search.recoding", gentlest().kind), "reduce the table to one record per individual"),
+        )
 
 
 def _nothing_asked(policy: Policy) -> PolicyError:

@@ -176,10 +176,6 @@ class Release(Presentable):
         (name,) = self.parts
         return replace(self, parts={name: part})
 
-    def noting(self, note: str) -> "Release":
-        """Return this release of a single table with an additional note."""
-        return self.with_part(replace(self.part, notes=(*self.part.notes, note)))
-
     def became(self, records: int) -> NDArray[np.intp]:
         """Return the released record of each of the ``records`` original records; −1 for a suppressed one."""
         return Origins(self.records).became(records)

@@ -46,12 +46,6 @@ class SubsetSuppression(Technique):
     def treat(self, goal: Goal, progress: Hook = silent) -> Treatment:
         """Suppress cells until every required combination of columns is safe; columns with a high weight are spared."""
         space, base = goal.space, goal.plain.base
-        if base.overlap:
-            raise ModelError(
-                "several-records",
-                "Some individuals have several records with different values. This technique cannot handle these yet.",
-                remedy="Reduce the table to one record per individual.",
-            )
         if goal.gatherer.missing is not Missing.OWN and any(space.table[name].missing for name in space.quasi):
             raise ModelError(
                 "missing-of-technique",

@@ -57,7 +57,7 @@ class Technique(Checked):
     ``touches``: the roles of the columns that the technique may change. ``minds_quality``: it tries to minimise the
     cost by the chosen quality measure. ``unit``: the unit of its decisions. ``truth``: the truthfulness of its cells.
     ``gives``: the properties of its result. ``allows``: the options that can be combined with it. ``is_usual``: the
-    default of a policy that names no technique. ``is_gentle``: the default without a policy, if the table allows it.
+    default of a policy that names no technique. ``is_gentle``: the default without a policy.
     ``any_number``: whether the technique works with any number of generalisation schemes, because it numbers none.
     """
 
@@ -133,11 +133,9 @@ def for_any_number() -> Technique:
     return next(technique for technique in TECHNIQUES.values() if technique.any_number)()  # type: ignore[call-arg]
 
 
-def gentlest(*, several: bool) -> Technique:
-    """Return the default technique without a policy; ``several``: whether persons have several differing records."""
-    gentle = [technique for technique in TECHNIQUES.values() if technique.is_gentle]
-    fitting = [technique for technique in gentle if not several or Allows.SEVERAL in technique.allows]
-    return fitting[0]() if fitting else usual()  # type: ignore[call-arg]
+def gentlest() -> Technique:
+    """Return the default technique without a policy."""
+    return next(technique for technique in TECHNIQUES.values() if technique.is_gentle)()  # type: ignore[call-arg]
 
 
 def recodings(techniques: Iterable[type[Technique]]) -> str:

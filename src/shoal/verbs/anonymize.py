@@ -14,13 +14,10 @@ from shoal.release.release import Release
 from shoal.remedy import Both, Option, by, either
 from shoal.table.role import Role
 from shoal.table.table import Table
-from shoal.techniques.technique import Gives, gentlest
+from shoal.techniques.technique import gentlest
 from shoal.validation import validated
 from shoal.verbs.inputs import AnyPolicy, policy_of, table_of
 
-_DIFFER = (
-    "Some individuals have several records with different values. Global recoding is used instead of local recoding."
-)
 Names: TypeAlias = Sequence[str] | str | None
 
 
@@ -44,9 +41,8 @@ def anonymize(  # noqa: PLR0913 - keyword-only options
 
     Instead of a policy: ``quasi``, ``sensitive``, ``insensitive``, ``subject``: the columns with these roles. ``k``:
     every person shares the quasi-identifiers with at least k − 1 others. ``suppression``: the maximum share of
-    suppressed persons (default: 0.02). Hierarchies are automatic. The technique is local recoding, or global recoding
-    if a person has several records with different values. Columns without a role are not released. ``release.notes``
-    lists these decisions.
+    suppressed persons (default: 0.02). Hierarchies are automatic. The technique is local recoding.
+    Columns without a role are not released, which ``release.notes`` states.
 
     >>> import shoal
     >>> data = {"age": [31, 34, 71, 78], "dx": ["flu", "ms", "flu", "gout"]}
@@ -82,8 +78,7 @@ def anonymize(  # noqa: PLR0913 - keyword-only options
     if policy is not None:
         return _measured(released(case_of(data, policy), threads, progress or silent), progress)
     table = table_of(data)
-    release = released(Case.of(table, _policy_of(table, given, goals)), threads, progress or silent)
-    return release.noting(_DIFFER) if Gives.SCHEME in release.policy.search.technique.gives else release
+    return released(Case.of(table, _policy_of(table, given, goals)), threads, progress or silent)
 
 
 def _measured(release: Release, progress: Hook | None) -> Release:
@@ -111,14 +106,12 @@ def _policy_of(table: Table, roles: Mapping[str, Any], goals: Mapping[str, Any])
         )
     table = table.taking(**roles)  # refuses unknown columns, and columns with two roles
     columns = {name: str(role) for name, role in table.roles.items() if role is not Role.SUBJECT}
-    seen = (*table.quasi, *table.sensitive)
-    differ = table.subject is not None and len(table.distinct((*seen, table.subject))) > table.person_count
     document = {
         "version": 1,
         "columns": columns,
         "data": {} if table.subject is None else {"subject": table.subject},
         "require": [{"model": "k-anonymity", "k": goals["k"]}],
-        "search": {"recoding": gentlest(several=differ).kind, **{name: goals[name] for name in goals if name != "k"}},
+        "search": {"recoding": gentlest().kind, **{name: goals[name] for name in goals if name != "k"}},
     }
     return validated(Policy, document, where="An option", error=PolicyError)
 

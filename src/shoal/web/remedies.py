@@ -128,7 +128,9 @@ def _in_labels(text: str, models: Sequence[type[BaseModel]]) -> str:
     >>> _in_labels("levels cannot be combined with refine", [Search])
     '"Levels" cannot be combined with "Refinement"'
     """
-    return in_labels(text, {name: _label(model, name) for model in models for name in model.model_fields})
+    labels = [(name, _label(model, name)) for model in models for name in model.model_fields]
+    unclear = {name for name, label in labels if any(name == other and label != theirs for other, theirs in labels)}
+    return in_labels(text, {name: label for name, label in labels if name not in unclear})
 
 
 def in_labels(text: str, labels: Mapping[str, str]) -> str:

@@ -25,7 +25,9 @@ def attacks(findings: PublicFindings, audience: Audience) -> Section:
         own = "No attack was run. Privacy models do not measure what an adversary achieves."
         asked = findings.policy.publish is not None and findings.policy.publish.attacks
         public = "No attack was run." if asked else "The owner publishes no results of attacks."
-        return Section.of("Attacks", "attacks", [Text(own if isinstance(findings, Findings) else public, Tone.NOTE)])
+        note = Text(own if isinstance(findings, Findings) else public, Tone.NOTE)
+        reasons = [] if findings.attacks is None else _omitted(findings.attacks)
+        return Section.of("Attacks", "attacks", [note, *reasons])
     lead = Text(
         "The success of an attack is compared with a baseline without the release and, where measured, with the same "
         "attack on individuals outside the data (control group).",

@@ -142,10 +142,10 @@ def _attributes(findings: PublicFindings, audience: Audience) -> Iterator[Sectio
         why = "No sensitive column is released" if not findings.seen.sensitive else "Missing values match any value"
         yield Text(f"{why}, so attribute disclosure is not assessed.", Tone.NOTE)
         return
-    certain = "Disclosed with certainty" if isinstance(findings, Findings) else "In classes with one value"
     note = (
         "Probability that the most frequent value of the class is the true value; baseline: whole table.",
-        f"{certain}: individuals in classes with a single value. Missing counts as a value here, but not in attacks.",
+        "In classes with one value: individuals whose value is known from their class. A missing value counts here.",
+        "With local recoding, several classes may match an individual, so that attacks succeed less often.",
     )
     headings: tuple[str, ...]
     rows: list[tuple[str, ...]]

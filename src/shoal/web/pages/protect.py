@@ -14,7 +14,7 @@ from shoal.disclosure import USUAL
 from shoal.errors import PolicyError
 from shoal.models.model import MODELS
 from shoal.policy.circumstances import PopulationSettings
-from shoal.policy.requirements import AttackLimit, PresetRequirement, first_line
+from shoal.policy.requirements import AttackLimit, PresetRequirement, first_line, limited_attacks
 from shoal.policy.search import Search
 from shoal.presets.preset import PRESETS
 from shoal.progress import Hook
@@ -113,7 +113,7 @@ def _fields(visit: Visit) -> Response:
 def _limits(visit: Visit) -> list[Field]:
     """Return the form fields of an attack limit."""
     sensitive = [name for name, column in visit.now.policy.columns.items() if column.role == "sensitive"]
-    shown = fields(AttackLimit, choices={"attack": list(ATTACKS), "column": sensitive})
+    shown = fields(AttackLimit, choices={"attack": list(limited_attacks()), "column": sensitive})
     return [replace(field, meanings=_meanings(ATTACKS) if field.name == "attack" else {}) for field in shown]
 
 
