@@ -13,6 +13,8 @@ from shoal.errors import WriteError
 from shoal.words import share as share_of
 from shoal.words import short
 
+_NAME = 24  # characters of a name that are not divided on narrow screens
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -104,16 +106,18 @@ def _write(text: str, path: Path, never: tuple[Path, ...], *, force: bool) -> No
 
 def show(identification: "Identification", out: "Console") -> None:
     """Print the proposed roles, and the evidence on combinations of columns."""
-    from shoal.identification.identification import CONTRIBUTION, HEADINGS
+    from shoal.identification.identification import CONTRIBUTION
+    from shoal.identification.proposal import Confidence
 
-    table = grid(*HEADINGS)
-    for column in table.columns[1:4]:
+    table = grid("column", "role", "reasons and remarks", "contrib.\n(pp)")
+    for column in table.columns[1:3]:
         column.justify = "left"
-    table.columns[3].no_wrap = False
-    table.columns[0].no_wrap, table.columns[0].overflow, table.columns[0].max_width = False, "fold", 40
+    table.columns[0].min_width = min(max(map(len, identification.columns), default=0), _NAME)
+    table.columns[0].max_width = 40
     for name, finding in identification.columns.items():
-        reasons = plain(" ".join(finding.reasons))
-        table.add_row(plain(name), str(finding.role), str(finding.confidence), reasons, finding.points)
+        doubt = "" if finding.confidence is Confidence.HIGH else f" Confidence: {finding.confidence}."
+        reasons = plain(" ".join(finding.reasons) + doubt)
+        table.add_row(plain(name), str(finding.role), reasons, finding.points)
     out.print(table)
     if identification.question is not None:
         out.print(f"\n[bold]{plain(identification.question)}[/bold]")
