@@ -277,3 +277,19 @@ def test_a_register_that_cannot_be_compared_any_more_is_named(tmp_path):
     assert own.findings.met  # verified when it was made
     assert own.findings.requirements[0].after.attained == release.requirements[0].verdict.attained == "k = 6"
     assert asked.why == "a release can be compared with a register only when it is made"
+
+
+@pytest.mark.parametrize("context", ["public = true", "deliberate = 0.5"])
+def test_the_overall_risk_does_not_reveal_a_small_class(context, tmp_path):
+    """The summary says "above 1 in 11"; the product with the probability of an attempt must not say 1 in 3."""
+    ages = [30] * 3 + [40] * 40 + [50] * 40
+    data = {"name": [f"n{place}" for place in range(83)], "age": ages, "town": ["north"] * 83}
+    data |= {"dx": (["flu", "gout"] * 42)[:83], "lab": [*range(83)]}
+    release = {name: values for name, values in data.items() if name != "name"}
+    asked = policy(K.replace("5", "11"), more=f"[context]\n{context}")
+    text = shoal.report(data, release, policy=asked, in_order=True, external=True).save(tmp_path / "a.md").read_text()
+    assert "above 1 in 11" in text
+    assert "Overall risk" not in text
+    assert "1 in 3" not in text
+    owner = shoal.report(data, release, policy=asked, in_order=True).save(tmp_path / "b.md").read_text()
+    assert "Overall risk" in owner

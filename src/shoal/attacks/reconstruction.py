@@ -35,9 +35,9 @@ class Reconstruction(Attack):
 
     The adversary knows the released records of a fraction of the individuals, and their demographics. A model trained
     on them predicts the demographics of all others from their released features (Olatunji 2021, section 5). Each
-    quasi-identifier is attacked in turn; for a number, its quintile is predicted. The model is the one
-    of ``models`` with the best cross-validated accuracy in the known part, or none if the most frequent value does
-    better. Baseline: always the most frequent value. Control: individuals outside the
+    quasi-identifier is attacked in turn; for a number, its quintile is predicted. Of several
+    models, that with the best cross-validated accuracy in the known part is used, or none if the most frequent value
+    does better. Baseline: always the most frequent value. Control: individuals outside the
     data. The curve shows the success by fraction.
 
     >>> import shoal

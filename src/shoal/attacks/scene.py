@@ -122,7 +122,13 @@ class Scene:
         """Return the scene of another release of the same individuals, in the same codes."""
         names = [name for name in together if name in release]
         quasi = tuple(name for name in self.original.quasi if name in names)
-        if not names or not self.original.quasi:
+        if not self.original.quasi:
+            raise AttackError(
+                "no-quasi-identifier",
+                "No quasi-identifiers are named, which an adversary would know.",
+                remedy=either(by("Name them", Option("quasi")), "give the policy of the release"),
+            )
+        if not names:
             raise AttackError(
                 "no-known-columns",
                 "The release has no column that an adversary could know.",

@@ -235,6 +235,8 @@ def _show_contributions(assessment: "Assessment", out: "Console") -> None:
             f"  {contribution.column}", *coarser, f"{contribution.without.k:,}", f"{contribution.without.alone:,}"
         )
     out.print(sheet)
+    if len(assessment.contributions) > 8:
+        out.print(f"  [dim]{len(assessment.contributions) - 8} more: --json[/dim]")
     if any(contribution.coarser is None for contribution in assessment.contributions[:8]):
         out.print("  [dim]–: one level of generalisation suppresses all values, or no hierarchy is given[/dim]")
 

@@ -143,7 +143,7 @@ def _show_cost(comparisons: "dict[Path, Comparison]", names: list[str], out: "Co
     first = next(iter(comparisons.values()))
     out.print(
         "\n[bold]Information loss[/bold]  [dim]cost: 0 = no loss, 1 = total loss; value: in the unit of the "
-        "measure[/dim]"
+        "measure; highest in: cost of this column by itself[/dim]"
     )
     sheet = (
         grid("  measure: cost (value)", *names)

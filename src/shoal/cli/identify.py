@@ -63,8 +63,10 @@ def identify(  # noqa: PLR0913, PLR0917 - options of a command
     force: given.Force = False,
 ) -> None:
     """Propose a role for each column, with reasons."""
+    from shoal.identification.purpose import purpose_of
     from shoal.verbs.identify import identify
 
+    purpose_of(purpose)  # refuses an unknown purpose before anything is computed
     if write is not None and write.exists() and data.exists() and write.samefile(data):
         raise WriteError(
             "overwrites-input", "The policy would overwrite the data.", remedy="Give another name with --write."
@@ -138,7 +140,7 @@ def show(identification: "Identification", out: "Console") -> None:
         for key in shown:
             out.print(f"  {plain(' + '.join(key.columns))} ({_told(key)})")
     if identification.links:
-        out.print("\nDependent columns; generalise them together:")
+        out.print("\nDependent columns. If both are quasi-identifiers, generalise them together:")
         for link in identification.links:
             out.print(f"  {plain(str(link))}")
     flagged = [item for item in identification.hipaa if item.columns]

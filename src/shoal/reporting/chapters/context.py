@@ -58,6 +58,8 @@ def _threats(findings: PublicFindings) -> Sheet | None:
     if context is None or not findings.countable:
         return None
     rows = [(threat.name, short(threat.probability), odds(threat.risk)) for threat in context.threats]
+    if context.data > findings.threshold and not isinstance(findings, Findings):
+        return None  # the summary shows such a risk only as above the threshold
     title = f"Overall risk: {odds(context.overall)}"
     note = "Overall risk: highest product of the probability of an attempt and the risk in the data (El Emam 2013)."
     return Sheet(title, ("threat", "probability of an attempt", "risk"), tuple(rows), (note,))

@@ -24,11 +24,9 @@ MOST = 16  # maximum number of columns drawn before and after
 def utility(findings: PublicFindings, audience: Audience) -> Section:
     """Report the information loss by several measures, and the agreement of analyses."""
     del audience  # the owner's figures are in the owner's findings only
-    lead = Text(
-        "No single measure describes the utility of a table. Cost: 0 = no loss, 1 = total loss in that respect.",
-        Tone.LEAD,
-    )
+    lead = Text("No single measure describes the utility of a table.", Tone.LEAD)
     if isinstance(findings, Findings):
+        lead = Text(f"{lead.text} Cost: 0 = no loss, 1 = total loss in that respect.", Tone.LEAD)
         parts = [lead, *_measures(findings), *_distributions(findings), *_analyses(findings)]
     else:
         parts = [lead, *_visible(findings)]
@@ -43,7 +41,7 @@ def _visible(findings: PublicFindings) -> Iterator[Block]:
     notes = ["Computed from the released cells and the hierarchies, without the original."]
     if loss.undetermined:
         notes.append(
-            f"The loss of {listed(loss.undetermined)} cannot be determined from the released cells and is not counted."
+            f"No total loss is given: that of {listed(loss.undetermined)} cannot be determined from the released cells."
         )
     yield Sheet("Measures of the release", ("measure", "value"), tuple(rows), tuple(notes))
 
@@ -100,7 +98,7 @@ def _learned(learned: list[Learned]) -> Iterator[Block]:
     rows = []
     for result in learned:
         before, after, guess = achieved(result)
-        measure = "area under the curve" if result.auc is not None else result.measure
+        measure = "area under the curve" if result.auc is not None else result.measure_title
         numbers = (
             f"{short(estimate.value)} ({short(estimate.low)}–{short(estimate.high)})" for estimate in (before, after)
         )
