@@ -195,6 +195,7 @@ def _show_special_uniques(special_uniques: "SpecialUniques", out: "Console") -> 
     if any(part for _, part in parts):
         shares = plain(", ".join(f"{name} {share_of(part)}" for name, part in parts))
         out.print(f"  [dim]Share of the SUDA score that involves each column: {shares}.[/dim]", soft_wrap=True)
+        out.print("  [dim]SUDA score: sum over minimal unique combinations; those of fewer columns count more.[/dim]")
 
 
 def _show_attributes(assessment: "Assessment", out: "Console", who: str) -> None:

@@ -103,7 +103,7 @@ def compare(  # noqa: PLR0913, PLR0917 - options of a command
     if json:
         document("compare", result(comparisons, {path: analyses.result(analysed) for path, analysed in done.items()}))
     else:
-        show(comparisons, console())
+        show(comparisons, console(), verbose=verbose)
         for path, analysed in done.items():
             if len(done) > 1 and analysed.any:
                 console().print(f"\n[bold]{plain(path.name)}[/bold]")
@@ -123,7 +123,7 @@ def result(comparisons: "dict[Path, Comparison]", analyses: dict[Path, dict[str,
     return documents[0] if len(documents) == 1 else {"releases": documents}
 
 
-def show(comparisons: "dict[Path, Comparison]", out: "Console") -> None:
+def show(comparisons: "dict[Path, Comparison]", out: "Console", *, verbose: bool = False) -> None:
     """Print the cost by measure, the privacy before and after, and the outcome of the cells of each column."""
     first = next(iter(comparisons.values()))
     names = [plain(name) for name in _names(list(comparisons)).values()]
@@ -132,6 +132,7 @@ def show(comparisons: "dict[Path, Comparison]", out: "Console") -> None:
     out.print(f"[bold]{counted(first.records, 'record')}{released}[/bold] {about}", soft_wrap=True)
     _show_cost(comparisons, names, out)
     _show_privacy(comparisons, names, out)
+    _show_meanings(first, out, verbose=verbose)
     if len(comparisons) == 1 and first.columns:
         _show_columns(first, out)
 
@@ -162,6 +163,22 @@ def _show_cost(comparisons: "dict[Path, Comparison]", names: list[str], out: "Co
             several = [_cell(other.quality.get(name)) for other in comparisons.values()]
             sheet.add_row(f"  {measured.title}", *(several if len(comparisons) > 1 else _single(measured, first.quasi)))
     out.print(sheet)
+
+
+def _show_meanings(comparison: "Comparison", out: "Console", *, verbose: bool) -> None:
+    """Print the meaning of each measure and model on request, and otherwise how to ask for it."""
+    from shoal.models.model import MODELS
+    from shoal.qualities.quality import QUALITIES
+    from shoal.words import first_sentence
+
+    if not verbose:
+        out.print("\n[dim]--verbose: the meaning of each measure and model[/dim]")
+        return
+    meanings = {name: first_sentence(QUALITIES[name]) for name in comparison.quality if name in QUALITIES}
+    meanings |= {name: first_sentence(MODELS[name]) for name in comparison.before if name in MODELS}
+    out.print("\n[bold]Measures and models[/bold]")
+    for name, meaning in meanings.items():
+        out.print(f"  {name}: {plain(meaning)}")
 
 
 def _single(measured: "Measured", quasi: tuple[str, ...]) -> tuple[str, ...]:

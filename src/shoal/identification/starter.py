@@ -138,7 +138,9 @@ missing = "own"
 # A hierarchy defines the levels of generalisation of a quasi-identifier. Sensitive columns are released unchanged;
 # their hierarchy only serves to measure disclosure, for example of similar values:
 #   interval   widths: interval width at each level      date       units: month, quarter, year, …
+#              cuts: lower bounds of broad groups, a further level; top = 90: one group 90+
 #   prefix     keep: leading characters at each level    frequency  keep: most frequent values kept, the others merged
+#              length: characters of a complete code
 # linked = "x": generalised together with column x.
 # Columns that are not listed are not released, except the survey weight, if one is set.
 {question}{lines}

@@ -31,6 +31,9 @@ class RecursiveLDiversity(AttributeModel):
     """
 
     name: ClassVar[str] = "recursive-l-diversity"
+    notation: ClassVar[str] = (
+        "c: the most frequent value occurs less than c times as often as the l-th and all rarer values together"
+    )
     measured: ClassVar[Mapping[str, Better]] = {"c": Better.LESS}
     averages: ClassVar[bool] = True
 

@@ -18,7 +18,10 @@ from shoal.remedy import Option
 
 class _XAndY(Model):
     needs: ClassVar[frozenset[Need]] = frozenset({Need.SENSITIVE})
-    notation: ClassVar[str] = "X: the quasi-identifiers; Y: the sensitive columns, taken together"
+    notation: ClassVar[str] = (
+        "X: the quasi-identifiers; Y: the sensitive columns, taken together; k: fewest values of Y in a class; "
+        "h: highest share of a value of Y"
+    )
 
     x: tuple[str, ...] | None = Field(default=None, description="known columns (default: the quasi-identifiers)")
     y: tuple[str, ...] | None = Field(default=None, description="columns to protect (default: the sensitive columns)")

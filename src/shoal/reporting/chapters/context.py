@@ -53,13 +53,14 @@ def _adversaries(findings: PublicFindings) -> Sheet:
     return Sheet("Adversaries", ("adversary", "description", "basis of the risk"), tuple(rows), words=3)
 
 
-def _threats(findings: PublicFindings) -> Sheet | None:
+def _threats(findings: PublicFindings) -> Sheet | Text | None:
     context = findings.after.context
     if context is None or not findings.countable:
         return None
     rows = [(threat.name, short(threat.probability), odds(threat.risk)) for threat in context.threats]
     if context.data > findings.threshold and not isinstance(findings, Findings):
-        return None  # the summary shows such a risk only as above the threshold
+        note = f"Overall risk: not published, because the highest risk is above {odds(float(findings.threshold))}."
+        return Text(note, Tone.NOTE)  # as in the summary
     title = f"Overall risk: {odds(context.overall)}"
     note = "Overall risk: highest product of the probability of an attempt and the risk in the data (El Emam 2013)."
     return Sheet(title, ("threat", "probability of an attempt", "risk"), tuple(rows), (note,))

@@ -128,11 +128,11 @@ def _on_level(release: Release, name: str) -> str:
 
 
 def _as_seen(findings: PublicFindings, name: str) -> str:
-    """Describe a column by the information loss of its released cells, as far as its labels show: none, or all."""
-    lost = findings.visible.columns[name]
-    if lost in {0, 1}:
-        return _UNCHANGED if lost == 0 else "suppression of all values"
-    return ""
+    """Describe a column by its released cells, if all are suppressed, or their labels show that nothing is lost."""
+    column, counts = findings.seen[name], findings.seen.counts(name)
+    if column.suppressed_code is not None and counts[column.suppressed_code] == findings.seen.records:
+        return "suppression of all values"
+    return _UNCHANGED if findings.visible.columns[name] == 0 else ""
 
 
 def _why(role: Role | None) -> str:
@@ -150,10 +150,10 @@ def _visible(findings: PublicFindings) -> Sheet | None:
         blank = 0 if code is None else table.counts(name)[code] / table.records
         rows.append((name, share(blank), "not determined" if cost is None else short(cost)))
     notes = (
-        "Information loss of a cell: the share of its domain that its label covers, 0 to 1; 1 if suppressed.",
-        "The domain is that of the hierarchy, or the range of the released labels.",
+        "Loss by label: the share of the domain that the label of a cell covers, 0 to 1; 1 if suppressed.",
+        "The domain is that of the hierarchy, or the range of the labels; the measure loss counts values instead.",
     )
-    return Sheet("Released cells", ("variable", "suppressed cells", "information loss"), tuple(rows), notes)
+    return Sheet("Released cells", ("variable", "suppressed cells", "loss by label"), tuple(rows), notes)
 
 
 def _cells(findings: Findings, audience: Audience) -> Sheet | None:
