@@ -293,3 +293,14 @@ def test_the_overall_risk_does_not_reveal_a_small_class(context, tmp_path):
     assert "1 in 3" not in text
     owner = shoal.report(data, release, policy=asked, in_order=True).save(tmp_path / "b.md").read_text()
     assert "Overall risk: 1 in" in owner
+
+
+def test_the_overall_risk_is_published_where_the_highest_risk_is(tmp_path):
+    """1/11 as a float is above 1/11 as a fraction: the same rounding decides in the summary and in the context."""
+    data = {"name": [f"n{place}" for place in range(22)], "age": [30] * 11 + [40] * 11, "town": ["north"] * 22}
+    data |= {"dx": ["flu", "gout"] * 11, "lab": [*range(22)]}
+    release = {name: values for name, values in data.items() if name != "name"}
+    asked = policy(K.replace("5", "11"), more="[context]\npublic = true")
+    text = shoal.report(data, release, policy=asked, in_order=True, external=True).save(tmp_path / "a.md").read_text()
+    assert "Overall risk: 1 in 11" in text
+    assert "not published, because" not in text

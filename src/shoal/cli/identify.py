@@ -30,7 +30,9 @@ Method = Annotated[
         "of 1 / frequency over the distinct values)."
     ),
 ]
-Compat = Annotated[str | None, typer.Option(help="Compatibility mode of g-distinct: menten-2024.")]
+Compat = Annotated[
+    str | None, typer.Option(help="menten-2024: reproduce the figures of Menten 2024, with rounded rates (g-distinct).")
+]
 
 
 @given.reading

@@ -12,6 +12,7 @@ from shoal.hierarchy.suppression import Suppression
 from shoal.identification.finding import Finding
 from shoal.identification.proposal import Confidence
 from shoal.identification.purpose import DEFAULT, PURPOSES, Purpose
+from shoal.identification.shape import Form
 from shoal.presets.preset import PRESETS
 from shoal.table.column import Column
 from shoal.table.role import Role
@@ -100,7 +101,8 @@ def _line(table: Table, finding: Finding, width: int, least: int) -> str:
     entry = f'{{ role = "{finding.role}"{linked}{"" if plain else f", hierarchy = {spec.toml()}"} }}'
     empty = ", some missing" if column.missing else ""
     why = _comment(" ".join(finding.reasons))
-    about = f"{column.kind}, {counted(len(column.values), 'value')}{empty}. {why}"
+    kind = "text with dates" if column.is_text and finding.shape.form is Form.DATE else column.kind
+    about = f"{kind}, {counted(len(column.values), 'value')}{empty}. {why}"
     return f"{toml.key(finding.name):<{width}} = {entry}  # {about}"
 
 

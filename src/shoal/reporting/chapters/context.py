@@ -58,8 +58,9 @@ def _threats(findings: PublicFindings) -> Sheet | Text | None:
     if context is None or not findings.countable:
         return None
     rows = [(threat.name, short(threat.probability), odds(threat.risk)) for threat in context.threats]
-    if context.data > findings.threshold and not isinstance(findings, Findings):
-        note = f"Overall risk: not published, because the highest risk is above {odds(float(findings.threshold))}."
+    limit = float(findings.threshold)  # as the risk, which is compared with the same rounding in the summary
+    if float(context.data) > limit and not isinstance(findings, Findings):
+        note = f"Overall risk: not published, because the highest risk is above {odds(limit)}."
         return Text(note, Tone.NOTE)  # as in the summary
     title = f"Overall risk: {odds(context.overall)}"
     note = "Overall risk: highest product of the probability of an attempt and the risk in the data (El Emam 2013)."

@@ -151,7 +151,7 @@ def _visible(findings: PublicFindings) -> Sheet | None:
         rows.append((name, share(blank), "not determined" if cost is None else short(cost)))
     notes = (
         "Loss by label: the share of the domain that the label of a cell covers, 0 to 1; 1 if suppressed.",
-        "The domain is that of the hierarchy, or the range of the labels; the measure loss counts values instead.",
+        "The domain is that of the hierarchy, or the range of the labels; the measure 'loss' counts values instead.",
     )
     return Sheet("Released cells", ("variable", "suppressed cells", "loss by label"), tuple(rows), notes)
 
