@@ -26,6 +26,22 @@ class Condition:
         column, sign, value = text.rpartition("=")
         return cls(column.strip(), value.strip()) if sign else cls(text)
 
+    @classmethod
+    def of_filter(cls, text: str) -> "Condition":
+        """Read a filter, which is a condition with a value.
+
+        >>> Condition.of_filter("visit=1").value
+        '1'
+        """
+        condition = cls.of(text)
+        if condition.value is None:
+            raise RecodingError(
+                "incomplete-condition",
+                "A filter names a column and a value, such as visit=1.",
+                remedy="Add the value after an equals sign.",
+            )
+        return condition
+
     def codes(self, column: Column) -> NDArray[np.intp]:
         """Return the code of the value in a column, of which there may be one; refuse a value that does not occur."""
         labels = column.labels().to_pylist()

@@ -83,13 +83,7 @@ class Study:
         >>> len(shoal.compare(data, data, quasi=["age"]).study().where("visit=1").rows)
         2
         """
-        condition = Condition.of(text)
-        if condition.value is None:
-            raise RecodingError(
-                "incomplete-condition",
-                "A filter names a column and a value, such as visit=1.",
-                remedy="Add the value after an equals sign.",
-            )
+        condition = Condition.of_filter(text)
         column = self.recoding[condition.column]
         fulfilled = np.isin(column.matched[self.rows], condition.codes(column.domain.column))
         return replace(self, rows=self.rows[fulfilled], persons=self.persons[fulfilled])

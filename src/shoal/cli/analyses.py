@@ -83,12 +83,8 @@ class Asked:
             column = table[condition.column]
             if condition.value is not None:
                 condition.codes(column)
-        if self.where is not None and Condition.of(self.where).value is None:
-            raise RecodingError(
-                "incomplete-condition",
-                "A filter names a column and a value, such as visit=1.",
-                remedy="Add the value after an equals sign.",
-            )
+        if self.where is not None:
+            Condition.of_filter(self.where)
         if self.event is not None and self.event in table and len(table[self.event].values) != 2:
             raise RecodingError(
                 "not-binary",

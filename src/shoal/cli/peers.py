@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from shoal.individuals.people import People, PersonFacts
     from shoal.individuals.sweep import Sweep
 
-MANY = 1 << 30  # no limit on the number of known variables
+_MANY = 1 << 30  # no limit on the number of known variables
 
 
 @given.reading
@@ -220,7 +220,7 @@ def show(people: "People", out: "Console") -> None:
     for name, summary in ranked:
         by, deepest = summary["breached_by_facts"], people.variables[name].deepest
         few = [by.get(str(size), 0) for size in (1, 2, 3)]
-        most = people.question.most or MANY
+        most = people.question.most or _MANY
         counts = [
             "–" if size > most else f"{number:,}" if size <= deepest else "?" for size, number in enumerate(few, 1)
         ]

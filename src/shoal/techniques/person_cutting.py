@@ -154,16 +154,19 @@ class PersonCutting:
         inside = chosen[np.isin(self._group[chosen], groups)]
         if self._axes[column].varies:
             return self._lower(column, groups, inside), np.zeros(0, np.int64)
+        left, fresh = groups, [np.zeros(0, np.int64)]
         for deeper in range(self._axes[column].top + 1):
+            inside = chosen[np.isin(self._group[chosen], left)]
             side = self._sides(column, inside, deeper)
             group = self._group[inside] + side * (int(self._group.max()) + 1)
-            taken = self._allowed(inside, groups, group, self._rungs)
-            if len(taken):  # the others may be cut on a lower level in the next round
-                moved = np.isin(self._group[inside], taken)
-                fresh = np.unique(group[moved & (side > 0)])
-                self._group[inside[moved]] = group[moved]
-                return taken, fresh
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+            taken = self._allowed(inside, left, group, self._rungs)
+            moved = np.isin(self._group[inside], taken)
+            fresh.append(np.unique(group[moved & (side > 0)]))
+            self._group[inside[moved]] = group[moved]
+            left = np.setdiff1d(left, taken)  # the others may be cut on a lower level
+            if not len(left):
+                break
+        return np.setdiff1d(groups, left), np.concatenate(fresh)
 
     def _lower(self, column: int, groups: Ints, inside: Rows) -> Ints:
         """Lower the level of a column by one for all records of a group, where that is possible."""
