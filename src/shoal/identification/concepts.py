@@ -28,7 +28,7 @@ class Concept:
     fitting numbers (empty: all). ``head``: as the first or last word of a name it decides alone. ``nominal``: numbers
     are codes without an order. ``unique``: values differ between individuals, so that a few categories do not fit.
     ``otherwise``: the concept that the same words suggest if the values do not fit. ``varies``: the value
-    changes soon, so that few know the present one.
+    changes soon, so that few know the present one. ``place``: individuals with the same value are in the same place.
     """
 
     name: str
@@ -45,6 +45,7 @@ class Concept:
     unique: bool = False
     otherwise: str | None = None
     varies: bool = False
+    place: bool = False
 
     @property
     def codes(self) -> bool:
@@ -76,6 +77,7 @@ def concepts() -> dict[str, Concept]:
             section.get("unique", False),
             section.get("otherwise"),
             section.get("varies", False),
+            section.get("place", False),
         )
         for name, section in texts.items()
     }

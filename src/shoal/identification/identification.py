@@ -21,6 +21,7 @@ from shoal.identification.purpose import DEFAULT, purpose_of
 from shoal.identification.seen import Seen
 from shoal.identification.separation import separating
 from shoal.identification.starter import question, starter
+from shoal.identification.structure import by_structure
 from shoal.identification.subject import subject_of
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress
@@ -163,7 +164,7 @@ def identified(  # noqa: PLR0913 - keyword-only options
         rates = g_distinct(table, alpha=alpha, beta=beta, direct=sorted(known), compat=compat)
     whose = _whose(table, subject, known, look=compat is None)
     seen = {name: Seen(table, name, whose, name in known) for name in table.names}
-    proposals = _single({name: proposal(seen_column) for name, seen_column in seen.items()})
+    proposals = _single(by_structure(seen, {name: proposal(seen_column) for name, seen_column in seen.items()}))
     if rates is not None:
         proposals = {
             name: rated(rates, name, proposal) for name, proposal in proposals.items() if name not in rates.excluded
@@ -256,13 +257,19 @@ def _same_as_quasi(proposals: Mapping[str, Proposal], together: Sequence[Link]) 
 
 
 def _single(proposals: Mapping[str, Proposal]) -> dict[str, Proposal]:
-    """Give a role that only one column can have to the first candidate; other candidates become direct identifiers."""
-    single, taken = {}, set()
-    for name, proposed in proposals.items():
-        again = proposed.role.single and proposed.role in taken
-        single[name] = replace(proposed, role=Role.DIRECT) if again else proposed
-        taken.add(proposed.role)
-    return single
+    """Give a role that only one column can have to the first of the candidates with most confidence.
+
+    The others become direct identifiers.
+    """
+    chosen: dict[Role, str] = {}
+    for name, proposed in sorted(proposals.items(), key=lambda entry: list(Confidence).index(entry[1].confidence)):
+        chosen.setdefault(proposed.role, name)
+    return {
+        name: replace(proposed, role=Role.DIRECT)
+        if proposed.role.single and chosen[proposed.role] != name
+        else proposed
+        for name, proposed in proposals.items()
+    }
 
 
 def _counted(table: Table, proposals: Mapping[str, Proposal]) -> list[str]:
