@@ -40,7 +40,7 @@ def unique(table, names):
 @given(table=tables())
 def test_contributions_are_means_over_all_orders(table):
     names = [name for name in table.names if name != table.subject]
-    found = contribution(table, names)
+    found = contribution(rows_of(table, names), names)
     expected = dict.fromkeys(names, 0.0)
     orders = list(permutations(names))
     for order in orders:
@@ -57,9 +57,9 @@ def test_contributions_are_means_over_all_orders(table):
 def test_drawn_orders_come_near(monkeypatch):
     seeded = np.random.default_rng(5)
     table = shoal.read({f"c{size}": seeded.integers(0, size, 3000) for size in (2, 3, 5, 9, 20, 60, 200)})
-    exact = contribution(table, table.names)
+    exact = contribution(rows_of(table, table.names), table.names)
     monkeypatch.setattr(module, "MOST_COLUMNS", 3)
-    drawn = contribution(table, table.names, orders=200, seed=1)
+    drawn = contribution(rows_of(table, table.names), table.names, orders=200, seed=1)
     assert not drawn.exact
     assert drawn.orders == 200
     assert drawn.keys() == []
@@ -67,13 +67,13 @@ def test_drawn_orders_come_near(monkeypatch):
         assert abs(drawn.shares[name] - exact.shares[name]) <= 4 * drawn.errors[name] + 1e-9
     assert sum(drawn.shares.values()) == pytest.approx(exact.total)
     assert drawn.by_number == pytest.approx(exact.by_number, abs=0.05)
-    again = contribution(table, table.names, orders=200, seed=1)
+    again = contribution(rows_of(table, table.names), table.names, orders=200, seed=1)
     assert again.shares == drawn.shares  # the same seed, the same numbers
 
 
 def test_keys_are_minimal():
     table = shoal.read({"id": [1, 2, 3, 4], "a": [1, 1, 2, 2], "b": [1, 2, 1, 2], "c": [1, 1, 1, 1]})
-    found = contribution(table, table.names).keys(1.0)
+    found = contribution(rows_of(table, table.names), table.names).keys(1.0)
     assert [key.columns for key in found] == [("id",), ("a", "b")]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import shoal
 from shoal.errors import ModelError, PolicyError, ShoalError
-from shoal.identification.contribution import contribution
+from shoal.identification.contribution import contribution, rows_of
 from shoal.identification.dimension import Weighing, by_tables, chosen, judges
 from shoal.identification.g_distinct import g_distinct
 from shoal.table.role import Role
@@ -50,7 +50,8 @@ def test_the_first_stage_is_that_of_the_thesis(shared, rows):
 def test_contributions_are_those_of_all_subsets(shared, rows):
     expected = json.loads((shared / "oracles" / "menten_qid_discovery.json").read_text())[rows]
     _, table = stage_1(shared, rows)
-    found = contribution(table, list(expected["shapley_uniqueness"]))
+    names = list(expected["shapley_uniqueness"])
+    found = contribution(rows_of(table, names), names)
     assert found.shares == pytest.approx(expected["shapley_uniqueness"], abs=1e-12)
     sizes = {str(number): round(share, 4) for number, share in enumerate(found.by_number) if number}
     assert sizes == expected["mean_uniqueness_by_size"]

@@ -37,8 +37,8 @@ def test_matched_sets_need_not_be_adjacent():
         pytest.param(lambda rng: np.sort(rng.integers(0, 9_000, 600)), id="sorted by a measurement"),
         pytest.param(lambda rng: rng.integers(0, 200, 600), id="not adjacent"),
         pytest.param(lambda rng: families(rng.integers(1, 4, 300)) / 10, id="decimals"),
-        pytest.param(lambda rng: np.repeat(np.arange(20), 30), id="large groups"),
-        pytest.param(lambda rng: np.repeat(np.arange(15), 3), id="few groups"),
+        pytest.param(lambda _: np.repeat(np.arange(20), 30), id="large groups"),
+        pytest.param(lambda _: np.repeat(np.arange(15), 3), id="few groups"),
     ],
 )
 def test_measurements_are_no_household(values):

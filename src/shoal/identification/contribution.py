@@ -78,7 +78,7 @@ class ShapleyValues:
 
         >>> import shoal
         >>> table = shoal.read({"age": [30, 31, 32, 32], "sex": ["f", "f", "f", "m"], "eye": ["b", "b", "b", "b"]})
-        >>> [key.columns for key in contribution(table, table.names).keys(1.0)]
+        >>> [key.columns for key in contribution(rows_of(table, table.names), table.names).keys(1.0)]
         [('age', 'sex')]
         """
         if self.counts is None:
@@ -105,21 +105,21 @@ def rows_of(table: Table, names: Sequence[str]) -> Rows:
 
 
 def contribution(
-    table: Table, names: Sequence[str], *, orders: int | None = None, seed: int = 0, progress: Hook = silent
+    rows: Rows, names: Sequence[str], *, orders: int | None = None, seed: int = 0, progress: Hook = silent
 ) -> ShapleyValues:
     """Return the Shapley value of each column, estimated from random column orders if there are many columns or rows.
 
-    ``orders``: the number of random orders. By default it increases as the number of rows decreases.
+    ``rows``: the distinct rows of the columns ``names``, as returned by :func:`rows_of`. ``orders``: the number
+    of random orders. By default it increases as the number of rows decreases.
 
     >>> import shoal
     >>> table = shoal.read({"age": [30, 31, 32, 32], "sex": ["f", "f", "f", "m"], "eye": ["b", "b", "b", "b"]})
-    >>> found = contribution(table, table.names)
+    >>> found = contribution(rows_of(table, table.names), table.names)
     >>> {name: round(share, 3) for name, share in found.shares.items()}, found.by_number
     ({'age': 0.625, 'sex': 0.375, 'eye': 0.0}, (0.0, 0.25, 0.5833333333333334, 1.0))
     """
     if orders is not None and orders < FEWEST_DRAWN:
         raise ModelError("too-few-draws", "At least {fewest} orders must be drawn.", fewest=FEWEST_DRAWN)
-    rows = rows_of(table, names)
     persons = int(rows.weights.sum())
     few = len(names) <= MOST_COLUMNS and len(rows) << len(names) <= MOST_WORK
     if few:

@@ -23,6 +23,7 @@ from shoal.identification.separation import separating
 from shoal.identification.starter import question, starter
 from shoal.identification.structure import by_structure
 from shoal.identification.subject import subject_of
+from shoal.kernels.subsets import Rows
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress
 from shoal.remedy import Option
@@ -174,13 +175,14 @@ def identified(  # noqa: PLR0913 - keyword-only options
     together = links(table, counted, seed=seed)
     proposals = proposals if rates is not None else _same_as_quasi(proposals, together)
     persons = _persons(table, whose)
-    parts = contribution(persons, counted, orders=orders, seed=seed, progress=progress) if counted else None
+    rows = rows_of(persons, counted) if counted else None
+    parts = None if rows is None else contribution(rows, counted, orders=orders, seed=seed, progress=progress)
     findings = {
         name: _finding(seen_column, proposals[name], parts, together, persons) for name, seen_column in seen.items()
     }
     for name, leader in _leaders(table, findings, together).items():
         findings[name] = replace(findings[name], follows=leader)
-    keys = [] if parts is None else _keys(parts, persons, seed)
+    keys = [] if parts is None or rows is None else _keys(parts, rows, seed)
     return Identification(
         table,
         findings,
@@ -227,11 +229,11 @@ def _persons(table: Table, whose: str | None) -> Table:
     return plain if whose is None or table[whose].missing else plain.assign(subject=whose)
 
 
-def _keys(parts: ShapleyValues, table: Table, seed: int) -> list[Key]:
+def _keys(parts: ShapleyValues, rows: Rows, seed: int) -> list[Key]:
     """Return the smallest keys, or a single key found greedily if not every subset was counted."""
     if parts.exact:
         return [key for key in parts.keys(_MANY) if key.columns]
-    key = separating(parts.names, rows_of(table, parts.names), seed=seed)
+    key = separating(parts.names, rows, seed=seed)
     return [] if key is None or not key.columns else [key]
 
 

@@ -1,7 +1,8 @@
 """Recognition of unrecognised columns by structure: the way their values nest in those of other columns.
 
 ``reference``: the values are those of an identifier of the same table, such as the number of a mother or a sibling.
-``household``: the values divide the individuals into small groups that are numbered, or that lie within one place. ``site``: the values divide the individuals into groups, each within one place.
+``household``: the values divide the individuals into small groups that are numbered, or that lie within one place.
+``site``: the values divide the individuals into larger groups, each within one place.
 """
 
 from collections.abc import Callable, Mapping
