@@ -129,3 +129,16 @@ def test_local_recoding_costs_no_more_than_global_recoding():
     losses = [released(data, way, asked, 0.02).quality["loss"].total.cost for way in WAYS]
     assert losses[2] < losses[0]
     assert losses[1] <= losses[0]
+
+
+@given(data=visits())
+@examples(40)
+def test_refinement_never_costs_more_than_the_scheme_that_it_refines(data):
+    costs = []
+    for refine in (False, True):
+        try:
+            release = released(data, {"recoding": "global", "refine": refine}, [{"model": "k-anonymity", "k": 3}], 0.3)
+        except ShoalError:
+            return
+        costs.append(release.quality["loss"].total.value)
+    assert costs[1] <= costs[0] + 1e-9

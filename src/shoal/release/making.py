@@ -23,7 +23,7 @@ from shoal.release.transformed import Transformed
 from shoal.release.verification import verified
 from shoal.remedy import Setting, either
 from shoal.search.goal import Goal
-from shoal.techniques.refinement import refined
+from shoal.techniques.refinement import cheapest, refined
 from shoal.techniques.technique import Allows, Gives, Technique, gentlest, giving
 from shoal.techniques.treatment import Treatment
 from shoal.words import share
@@ -65,8 +65,8 @@ def treatment_of(case: Case, threads: int, progress: Hook) -> Treatment:
         )
     if treatment.persons > case.limit or treatment.suppressed.all():
         raise _impossible(case, treatment.persons, threads, progress)
-    finer = refined(goal, treatment, progress) if how.refine else treatment
-    treatment = finer if finer.persons <= case.limit else treatment
+    if how.refine:
+        treatment = cheapest(goal, refined(goal, treatment, progress), treatment) or treatment
     treatment = how.way.deal(goal, treatment, progress) if treatment.persons else treatment
     check_sound(case, treatment)
     return treatment

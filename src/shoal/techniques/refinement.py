@@ -30,17 +30,24 @@ def refined(goal: Goal, treatment: Treatment, progress: Hook = silent) -> Treatm
 
 
 def refined_scheme(goal: Goal, progress: Hook = silent) -> Treatment:
-    """Return the best scheme, refined; unrefined if the refinement exceeds the suppression limit."""
+    """Return the best scheme, refined; unrefined if the refinement exceeds the suppression limit or costs more.
+
+    The refinement suppresses all records of an individual, a scheme single records: so the scheme may cost less.
+    """
     scheme = best_scheme(goal, progress)
-    finer = refined(goal, scheme, progress)
-    return finer if finer.persons <= goal.limit else scheme
+    return cheapest(goal, refined(goal, scheme, progress), scheme) or scheme
 
 
 def better_than_scheme(goal: Goal, treatment: Treatment, progress: Hook = silent) -> Treatment:
     """Return a treatment, or the refinement of the best scheme if that costs less: never worse than global recoding."""
     finer = refined_scheme(goal, progress)
-    allowed = [each for each in (treatment, finer) if each.persons <= goal.limit]
-    return min(allowed, key=lambda each: goal.cost(each.recoding()), default=finer)
+    return cheapest(goal, treatment, finer) or finer
+
+
+def cheapest(goal: Goal, *treatments: Treatment) -> Treatment | None:
+    """Return the first of the treatments with the lowest cost within the suppression limit; None if there is none."""
+    allowed = [each for each in treatments if each.persons <= goal.limit]
+    return min(allowed, key=lambda each: goal.cost(each.recoding()), default=None)
 
 
 def within_limit(goal: Goal, treatment: Treatment, progress: Hook = silent) -> Treatment:
