@@ -52,7 +52,7 @@ def dataset(ages: list[int], recoding: str) -> Any:
     os.environ["PLACED_SIGNALS_KEY"] = "a key that is long enough"
     wards = [age // 20 for age in ages]
     tables = {"patients": {"id": list(range(40)), "age": ages}, "visits": {"patient": list(range(40)), "ward": wards}}
-    return shoal.anonymize_dataset(tables, shoal.Policy.parse(SEVERAL))
+    return shoal.anonymize(shoal.Dataset.read(tables, shoal.Policy.parse(SEVERAL)))
 
 
 MADE: dict[str, tuple[Callable[[list[int], str], Any], str]] = {

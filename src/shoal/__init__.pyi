@@ -7,10 +7,13 @@ from typing import Any
 from shoal import charts as charts, demo as demo, errors as errors
 from shoal.analyses.comparison import Comparison as Comparison
 from shoal.attacks.battery import Attacked as Attacked
+from shoal.dataset.dataset import Dataset as Dataset
+from shoal.dataset.result import DatasetResult as DatasetResult
 from shoal.errors import ShoalError as ShoalError
 from shoal.identification.also_known import AlsoKnown as AlsoKnown
 from shoal.identification.dimension import Dimension as Dimension
 from shoal.identification.identification import Identification as Identification
+from shoal.identification.of_dataset import DatasetIdentification as DatasetIdentification
 from shoal.individuals.people import People as People
 from shoal.policy.policy import Policy as Policy
 from shoal.release.advice import Advice as Advice
@@ -26,7 +29,6 @@ from shoal.table.table import Table as Table
 from shoal.verbs.advise import advise as advise
 from shoal.verbs.also_known import also_known as also_known
 from shoal.verbs.anonymize import anonymize as anonymize
-from shoal.verbs.anonymize_dataset import anonymize_dataset as anonymize_dataset
 from shoal.verbs.assess import assess as assess
 from shoal.verbs.attack import attack as attack
 from shoal.verbs.compare import compare as compare
@@ -48,6 +50,9 @@ __all__ = [
     "Assessment",
     "Attacked",
     "Comparison",
+    "Dataset",
+    "DatasetIdentification",
+    "DatasetResult",
     "Dimension",
     "Frontier",
     "Identification",
@@ -64,7 +69,6 @@ __all__ = [
     "advise",
     "also_known",
     "anonymize",
-    "anonymize_dataset",
     "assess",
     "attack",
     "charts",

@@ -24,15 +24,15 @@ def filled(server, given):
 def test_read_anonymized_and_written_back(server, tmp_path):
     given, policy = hospital(), shoal.Policy.parse(POLICY)
     filled(server, given)
-    found = shoal.anonymize_dataset(server.url, policy)
-    expected = shoal.anonymize_dataset(given, policy)
+    found = shoal.anonymize(shoal.Dataset.read(server.url, policy))
+    expected = shoal.anonymize(shoal.Dataset.read(given, policy))
     for force in (False, True):
         with pytest.raises(WriteError, match="read from"):
             found.save(server.url, beside=tmp_path, force=force)
     with pytest.raises(WriteError, match="already"):
         expected.save(server.url, beside=tmp_path)
     with pytest.raises(ReadError, match="names the table"):
-        shoal.anonymize_dataset(f"{server.url}?table=lab", policy)
+        shoal.anonymize(shoal.Dataset.read(f"{server.url}?table=lab", policy))
     with server.admin.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.exec_driver_sql("DROP DATABASE IF EXISTS research")
         connection.exec_driver_sql("CREATE DATABASE research")
@@ -56,7 +56,7 @@ def test_read_anonymized_and_written_back(server, tmp_path):
 def test_a_lost_connection_leaves_all_tables_as_they_were(server, tmp_path, after):
     given = hospital()
     filled(server, {name: {"old": [1]} for name in given})
-    found = shoal.anonymize_dataset(given, shoal.Policy.parse(POLICY))
+    found = shoal.anonymize(shoal.Dataset.read(given, shoal.Policy.parse(POLICY)))
     hook = Cut(server, "writing", after=after)
     with pytest.raises(WriteError) as caught:
         found.save(server.url, beside=tmp_path, force=True, progress=hook)
@@ -76,7 +76,7 @@ def test_if_one_table_cannot_be_replaced_none_is(server, tmp_path):
     else:
         server.run("CREATE VIEW hanging AS SELECT old FROM stays")
     before = server.tables()
-    found = shoal.anonymize_dataset(given, shoal.Policy.parse(POLICY))
+    found = shoal.anonymize(shoal.Dataset.read(given, shoal.Policy.parse(POLICY)))
     with pytest.raises(WriteError):
         found.save(server.url, beside=tmp_path, force=True)
     assert all(server.rows(f"SELECT old FROM {name}") == [(1,)] for name in given)

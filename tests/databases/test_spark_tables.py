@@ -112,12 +112,12 @@ def test_tables_that_belong_together(tmp_path, monkeypatch):
     session().sql("CREATE DATABASE IF NOT EXISTS town")
     for name, table in given.items():
         shoal.write(shoal.read(table), f"spark:town.{name}", force=True)
-    found = shoal.anonymize_dataset("spark:town", policy)
+    found = shoal.anonymize(shoal.Dataset.read("spark:town", policy))
     with pytest.raises(WriteError, match="read from"):
         found.save("spark:town", beside=tmp_path, force=True)
     session().sql("CREATE DATABASE IF NOT EXISTS science")
     found.save("spark:science", beside=tmp_path, force=True)
-    expected = shoal.anonymize_dataset(given, policy)
+    expected = shoal.anonymize(shoal.Dataset.read(given, policy))
     for name in given:
         back = in_order(shoal.read(f"spark:science.{name}"))
         assert back.to_pylist() == in_order(expected.tables[name]).to_pylist()

@@ -191,7 +191,7 @@ def _several(  # noqa: PLR0913 - options of a command
             option=next(iter(options)),
         )
     with progress_bar() as hook:
-        release = shoal.anonymize_dataset(data, policy, progress=hook)
+        release = shoal.anonymize(shoal.Dataset.read(data, policy, progress=hook), progress=hook)
         written = release.save(output, force=force, beside=beside, progress=hook) if output is not None else ()
     if json:
         document("anonymize", {**release.to_dict(), "files": [str(path) for path in written]})

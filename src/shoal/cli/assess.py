@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import source as given
-from shoal.cli.output import Notes, console, document, grid, plain
+from shoal.cli.output import Notes, console, document, each_table, grid, plain
 from shoal.words import counted, odds, short
 from shoal.words import share as share_of
 
@@ -60,6 +60,17 @@ def assess(  # noqa: PLR0913, PLR0917 - options of a command
 
     chosen = _policy(policy, k, preset or [])
     notes = Notes(verbose=verbose)
+    dataset = given.load_dataset(data, options, chosen, notes)
+    if dataset is not None:
+        given.refuse_single({"quasi": quasi, "sensitive": sensitive, "subject": subject, "also-known": also_known})
+        result = shoal.assess(dataset, missing=missing, threshold=threshold, uniques=uniques)
+        if json:
+            document("assess", result.to_dict())
+        else:
+            each_table(result.tables, show, console())
+            every = {note: None for assessment in result.tables.values() for note in assessment.notes}
+            notes.show_last((*result.notes, *every))
+        raise typer.Exit(1 if result.figures["met"] is False else 0)
     table = given.load(data, options, chosen, notes)
     assessment = shoal.assess(
         table,

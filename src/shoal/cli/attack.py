@@ -8,7 +8,7 @@ import typer
 
 from shoal.cli import source as given
 from shoal.cli.assess import Quasi, Sensitive, Subject
-from shoal.cli.output import Notes, console, document, grid, plain, progress_bar
+from shoal.cli.output import Notes, console, document, each_table, grid, plain, progress_bar
 from shoal.cli.pictures import draw
 from shoal.errors import AttackError
 from shoal.words import counted, share
@@ -76,6 +76,21 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
 
     chosen = None if policy is None else shoal.Policy.load(policy)
     notes = Notes(verbose=verbose)
+    if chosen is not None and chosen.tables:
+        single = {"quasi": quasi, "sensitive": sensitive, "subject": subject, "key": key, "in-order": in_order}
+        given.refuse_single(
+            {**single, "register": external, "outsiders": outsiders, "second": second, "pictures": pictures}
+        )
+        dataset = given.dataset_of(original, options, chosen, notes)
+        with progress_bar() as hook:
+            tried = shoal.attack(dataset, release, attacks=given.names(only), targets=targets, seed=seed, progress=hook)
+        if json:
+            document("attack", tried.to_dict())
+            return
+        each_table(tried.tables, show, console())
+        found = {note: None for one in tried.tables.values() for note in _notes(one)}
+        notes.show_last((*tried.notes, *found))
+        return
     table = given.load(original, options, chosen, notes)
     with progress_bar() as hook:
         attacked = shoal.attack(

@@ -9,7 +9,7 @@ import typer
 
 from shoal.cli import source as given
 from shoal.cli.assess import Quasi, Sensitive, Subject
-from shoal.cli.output import Notes, console, document, grid, plain
+from shoal.cli.output import Notes, console, document, each_table, grid, plain, progress_bar
 from shoal.cli.pictures import draw
 from shoal.words import counted, share, short
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from shoal.analyses.comparison import Comparison
     from shoal.charts import Chart
+    from shoal.dataset.dataset import Dataset
     from shoal.qualities.quality import Measured
     from shoal.recoding.placing import Remark
 
@@ -80,8 +81,15 @@ def compare(  # noqa: PLR0913, PLR0917 - options of a command
 
     asked = analyses.Asked(learn, outcome, time, event, by, given.names(on), given.names(subgroups), model, seed, where)
     chosen = shoal.Policy.load(policy) if policy is not None else None
-    stated = chosen is not None and "suppressed" in chosen.data.read.model_fields_set
     notes = Notes(verbose=verbose)
+    if chosen is not None and chosen.tables:
+        single = {"quasi": quasi, "sensitive": sensitive, "subject": subject, "key": key, "in-order": in_order}
+        single |= {"target": target, "learn": learn, "outcome": outcome, "time": time, "event": event, "by": by}
+        given.refuse_single({**single, "subgroups": subgroups, "where": where, "pictures": pictures})
+        dataset = given.dataset_of(original, options, chosen, notes)
+        _several(dataset, releases, given.names(qualities), notes, json=json)
+        return
+    stated = chosen is not None and "suppressed" in chosen.data.read.model_fields_set
     before = given.load(original, options if stated else {"suppressed": "*", **options}, chosen, notes)
     asked.check(before)
     comparisons = {}
@@ -112,6 +120,22 @@ def compare(  # noqa: PLR0913, PLR0917 - options of a command
         notes.show_last(note for path, each in comparisons.items() for note in _notes(path, each, many=many))
     if pictures is not None:
         draw(pictures, _charts(comparisons), force=force)
+
+
+def _several(dataset: "Dataset", releases: list[Any], qualities: list[str] | None, notes: Notes, *, json: bool) -> None:
+    """Compare the released tables of a dataset with their originals."""
+    import shoal
+    from shoal.errors import RecodingError
+
+    if len(releases) > 1:
+        raise RecodingError("one-release", "A dataset is compared with one release at a time.")
+    with progress_bar() as hook:
+        compared = shoal.compare(dataset, releases[0], qualities=qualities, progress=hook)
+    if json:
+        document("compare", compared.to_dict())
+        return
+    each_table(compared.tables, lambda table, out: show({releases[0]: table}, out), console())
+    notes.show_last(compared.notes)
 
 
 def result(comparisons: "dict[Path, Comparison]", analyses: dict[Path, dict[str, Any]]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import typer
 
 from shoal.cli import source as given
 from shoal.cli.init import Purpose
-from shoal.cli.output import console, document, grid, plain, progress_bar, remark
+from shoal.cli.output import console, document, each_table, grid, plain, progress_bar, remark
 from shoal.cli.pictures import draw
 from shoal.errors import WriteError
 from shoal.words import share as share_of
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from shoal.identification.contribution import Key
     from shoal.identification.g_distinct import GDistinct
     from shoal.identification.identification import Identification
+    from shoal.identification.of_dataset import DatasetIdentification
 
 Method = Annotated[
     str,
@@ -73,6 +74,15 @@ def identify(  # noqa: PLR0913, PLR0917 - options of a command
         raise WriteError(
             "overwrites-input", "The policy would overwrite the data.", remedy="Give another name with --write."
         )
+    dataset = given.load_dataset(data, options)
+    if dataset is not None:
+        single = {"subject": subject, "direct": direct, "compat": compat, "pictures": pictures}
+        given.refuse_single({**single, "method": method if method != "evidence" else None})
+        with progress_bar() as hook:
+            _several(
+                identify(dataset, orders=orders, seed=seed, progress=hook), data, options, purpose, write, json, force
+            )
+        return
     table = given.load(data, options)
     with progress_bar() as hook:
         identification = identify(
@@ -99,6 +109,43 @@ def identify(  # noqa: PLR0913, PLR0917 - options of a command
         _tell_rates(identification.rates)
     if write is not None:
         remark(f"Written: {write}. Review the proposed roles line by line.")
+
+
+def _several(  # noqa: PLR0913, PLR0917 - options of the command
+    found: "DatasetIdentification",
+    data: Any,
+    options: dict[str, Any],
+    purpose: str,
+    write: Path | None,
+    json: bool,
+    force: bool,
+) -> None:
+    """Print the proposed roles and references of linked tables, and write their starter policy."""
+    if write is not None:
+        inputs = [file for table in found.tables.values() for file in table.table.source.files]
+        _write(found.starter(data.name, options, purpose=purpose), write, tuple(inputs), force=force)
+    if json:
+        document("identify", found.to_dict())
+        return
+    out = console()
+    each_table(found.tables, show, out)
+    show_references(found, out)
+    if write is not None:
+        remark(f"Written: {write}. Review the proposed roles line by line.")
+
+
+def show_references(found: "DatasetIdentification", out: "Console") -> None:
+    """Print the references between tables, and the column that identifies individuals."""
+    out.print("\n[bold]References between tables[/bold]")
+    for reference in found.references:
+        out.print(f"  {plain(str(reference))}")
+    if not found.references:
+        out.print("  none")
+    out.print("\n[bold]Individuals[/bold]")
+    for table, column in found.subjects.items():
+        out.print(f"  identified by {plain(f'{table}.{column}')}")
+    if not found.subjects:
+        out.print("  No column identifies individuals: every record is counted as an individual.")
 
 
 def _write(text: str, path: Path, never: tuple[Path, ...], *, force: bool) -> None:

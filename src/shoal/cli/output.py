@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +70,13 @@ def result_text(text: str) -> None:
 def remark(text: str) -> None:
     """Print a line to stderr."""
     sys.stderr.write(f"{printable(text)}\n")
+
+
+def each_table(results: Mapping[str, Any], show: Callable[[Any, "Console"], None], out: "Console") -> None:
+    """Print the results for the tables of a dataset, one after the other, each under the name of the table."""
+    for place, (name, result) in enumerate(results.items()):
+        out.print(f"{chr(10) if place else ''}[bold]Table {plain(name)}[/bold]")
+        show(result, out)
 
 
 class Notes:

@@ -8,7 +8,7 @@ import typer
 
 from shoal.cli import source as given
 from shoal.cli.assess import Missing, Policy, Subject
-from shoal.cli.output import Notes, console, document, grid, plain, progress_bar, remark
+from shoal.cli.output import Notes, console, document, each_table, grid, plain, progress_bar, remark
 from shoal.cli.pictures import draw
 from shoal.words import share, short
 
@@ -91,6 +91,26 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
     accessible = None if access is None else ranks(access)
     chosen = shoal.Policy.load(policy) if policy is not None else None
     notes = Notes(verbose=verbose)
+    dataset = given.load_dataset(data, options, chosen, notes)
+    if dataset is not None:
+        single: dict[str, Any] = {
+            "sensitive": sensitive,
+            "auxiliary": auxiliary,
+            "subject": subject,
+            "only": only,
+            "sweep": sweep,
+        }
+        single |= {"tolerance": tolerance, "known-within": known_within, "access": access, "person": person}
+        given.refuse_single({**single, "png": png, "svg": svg, "pictures": pictures})
+        with progress_bar() as hook:
+            asked: dict[str, Any] = {"missing": missing, "most": most, "empty": empty, "p": p, "q": q}
+            protection = shoal.peers(dataset, **asked, sample=sample, seed=seed, seconds=seconds, progress=hook)
+        if json:
+            document("peers", protection.to_dict())
+            return
+        each_table(protection.tables, show, console())
+        notes.show_last(protection.notes)
+        return
     table = given.load(data, options, chosen, notes)
     with progress_bar() as hook:
         people = shoal.peers(

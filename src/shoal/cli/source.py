@@ -11,6 +11,7 @@ import typer
 from shoal.cli.output import Notes, progress_bar
 
 if TYPE_CHECKING:
+    from shoal.dataset.dataset import Dataset
     from shoal.policy.policy import Policy
     from shoal.table.databases.database import Address
     from shoal.table.table import Table
@@ -117,6 +118,50 @@ def _options(given: dict[str, Any]) -> dict[str, Any]:
     if options.get("separator") in {"\\t", "tab"}:
         options["separator"] = "\t"
     return options
+
+
+def load_dataset(
+    path: "Path | Address", options: dict[str, Any], policy: "Policy | None" = None, notes: Notes | None = None
+) -> "Dataset | None":
+    """Read the tables of a dataset and print their notes; None if the source is a single table.
+
+    A dataset is what a policy describes as several tables; without roles in a policy, a folder of files with different
+    columns.
+    """
+    from shoal.dataset.dataset import is_several
+
+    several = (
+        bool(policy.tables) if policy is not None and (policy.tables or policy.names_columns) else is_several(path)
+    )
+    return dataset_of(path, options, policy, notes) if several else None
+
+
+def dataset_of(
+    path: "Path | Address", options: dict[str, Any], policy: "Policy | None" = None, notes: Notes | None = None
+) -> "Dataset":
+    """Read the tables of a dataset, those of a policy if it describes any, and print their notes."""
+    from shoal.dataset.dataset import Dataset
+
+    described = policy if policy is not None and policy.tables else None
+    with progress_bar() as hook:
+        dataset = Dataset.read(path, described, progress=hook, **options)
+    for name, table in dataset.tables.items():
+        (notes or Notes(verbose=True)).show(f"{name}: {note}" for note in table.source.notes)
+    return dataset
+
+
+def refuse_single(options: dict[str, Any]) -> None:
+    """Refuse options that apply to a single table, if they are given for a dataset."""
+    from shoal.errors import PolicyError
+
+    for name, value in options.items():
+        if value not in (None, False):
+            raise PolicyError(
+                "option-of-single-table",
+                "The option '{option}' applies to a single table.",
+                remedy="The policy of a dataset describes the columns of each table.",
+                option=f"--{name.replace('_', '-')}",
+            )
 
 
 def load(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal import charts
+from shoal.dataset.dataset import Dataset
 from shoal.demo import hospital
 from shoal.errors import WriteError
 from shoal.fileset import replacing
@@ -27,7 +28,6 @@ from shoal.table.role import Role
 from shoal.table.table import Table
 from shoal.table.writing import write
 from shoal.verbs.anonymize import anonymize
-from shoal.verbs.anonymize_dataset import anonymize_dataset
 from shoal.verbs.assess import assess
 from shoal.verbs.attack import attack
 from shoal.verbs.identify import identify
@@ -292,7 +292,7 @@ def _show_together(folder: Path, console: "Console", *, seed: int, force: bool) 
     ):
         with replacing(folder / name, force=force) as beside:
             beside.write_bytes(content)
-    release = anonymize_dataset(folder, folder / "together.toml")
+    release = anonymize(Dataset.read(folder, folder / "together.toml"))
     for name, part in release.parts.items():
         attained = ", ".join(requirement.verdict.attained for requirement in part.requirements)
         console.print(f"  {name:<11} {part.table.records:>6,} records, [bold]{attained}[/bold]")

@@ -58,8 +58,6 @@ def starter(
     <Role.DIRECT: 'direct'>
     """
     findings = {name: purpose.finding(finding) for name, finding in findings.items()}
-    columns = [finding for finding in findings.values() if not finding.role.single]
-    width = max((len(toml.key(finding.name)) for finding in columns), default=0)
     first = {finding.role: finding.name for finding in reversed([*findings.values()])}
     data = [
         f"{role} = {toml.value(first[role])}" if role in first else otherwise for role, otherwise in _SINGLE.items()
@@ -67,22 +65,47 @@ def starter(
     weight = [f"weight = {toml.value(first[Role.WEIGHT])}"] if Role.WEIGHT in first else []
     harmful = [finding for finding in findings.values() if finding.role is Role.SENSITIVE]
     secret = max(harmful, key=lambda finding: finding.shape.values).name if harmful else None
-    asked = question([name for name, finding in findings.items() if finding.confidence is Confidence.LOW])
+    unknown = [name for name, finding in findings.items() if finding.confidence is Confidence.LOW]
     return _TEMPLATE.format(
         name=_comment(name),
         records=f"{table.records:,}",
         columns=len(findings),
         data="\n".join([*data, *weight]),
         read=f"read = {toml.value(options)}\n" if options else "",
-        question="".join(f"# {line}\n" for line in wrap(_comment(asked), 110)) if asked else "",
-        lines="\n".join(_line(table, finding, width, _least(purpose)) for finding in columns),
+        question=commented_question(unknown),
+        lines=column_lines(table, findings, purpose),
         purpose=purpose,
         others=", ".join(other for other in PURPOSES if other != purpose.name),
-        context=_PUBLIC if purpose.public else "",
-        criteria=_sentence("; ".join(criterion.says for criterion in PRESETS[purpose.preset].criteria)),
+        context=context_of(purpose),
+        requirement=requirement(purpose),
+        roles=ROLES,
         recoding=toml.value(gentlest().kind),
         sensitive="" if secret is None else _DIVERSITY.format(column=toml.value(secret), most=_most(table[secret])),
     )
+
+
+def column_lines(table: Table, findings: Mapping[str, Finding], purpose: Purpose) -> str:
+    """Return the lines of a policy on the columns of a table, except those whose role only one column can have."""
+    columns = [purpose.finding(finding) for finding in findings.values() if not finding.role.single]
+    width = max((len(toml.key(finding.name)) for finding in columns), default=0)
+    return "\n".join(_line(table, finding, width, _least(purpose)) for finding in columns)
+
+
+def commented_question(unrecognised: Sequence[str]) -> str:
+    """Return the question about the columns that were not recognised as comment lines; empty if there are none."""
+    asked = question(unrecognised)
+    return "".join(f"# {line}\n" for line in wrap(_comment(asked), 110)) if asked else ""
+
+
+def requirement(purpose: Purpose) -> str:
+    """Return the section on the requirements of a purpose."""
+    says = _sentence("; ".join(criterion.says for criterion in PRESETS[purpose.preset].criteria))
+    return f'# {says}\n[[require]]\npreset = "{purpose.preset}"\n'
+
+
+def context_of(purpose: Purpose) -> str:
+    """Return the section on the context of a purpose; empty if it has none."""
+    return _PUBLIC if purpose.public else ""
 
 
 def _least(purpose: Purpose) -> int:
@@ -120,18 +143,7 @@ def _comment(text: str) -> str:
     return "".join(sign if sign.isprintable() else "?" for sign in text)
 
 
-_TEMPLATE = """\
-# Starter policy for {name} ({records} records, {columns} columns). Review every line.
-# Purpose: {purpose.says} ({purpose.name}). Other purposes: {others}.
-version = 1
-
-[data]
-# subject: the column that identifies the individual of a record. Without it, every record counts as an individual.
-{data}
-# missing: "own" treats missing values as a category; "never" treats each as different from all others (strictest).
-missing = "own"
-{read}
-[columns]
+ROLES = """\
 # The role of each column:
 #   direct       identifies an individual on its own (name, e-mail, record number); not released
 #   quasi        identifies individuals in combination (birth date, postcode, sex, occupation)
@@ -145,13 +157,24 @@ missing = "own"
 #              length: characters of a complete code
 # linked = "x": generalised together with column x.
 # Columns that are not listed are not released, except the survey weight, if one is set.
-{question}{lines}
+"""
+
+_TEMPLATE = """\
+# Starter policy for {name} ({records} records, {columns} columns). Review every line.
+# Purpose: {purpose.says} ({purpose.name}). Other purposes: {others}.
+version = 1
+
+[data]
+# subject: the column that identifies the individual of a record. Without it, every record counts as an individual.
+{data}
+# missing: "own" treats missing values as a category; "never" treats each as different from all others (strictest).
+missing = "own"
+{read}
+[columns]
+{roles}{question}{lines}
 
 # Privacy requirements for this purpose, from a published source (command: shoal presets).
-# {criteria}
-[[require]]
-preset = "{purpose.preset}"
-{sensitive}{context}
+{requirement}{sensitive}{context}
 [search]
 recoding = {recoding}   # "local": each record is generalised as little as required; "global": all records alike
 suppression = {purpose.suppression}   # maximum share of suppressed individuals

@@ -5,7 +5,7 @@ from collections.abc import Collection
 import numpy as np
 
 from shoal.identification.seen import FEW_RECORDS, Seen
-from shoal.identification.vocabulary import tokens
+from shoal.identification.vocabulary import meanings, tokens
 from shoal.table.role import Role
 from shoal.table.table import Table
 
@@ -35,6 +35,15 @@ def subject_of(table: Table, direct: Collection[str]) -> str | None:
         return None
     unchanging = [seen for seen in columns if any(named.concept.name in _UNCHANGING for named in seen.names)]
     return next((seen.name for seen in numbers if _recurs(seen) and _keeps(seen, unchanging)), None)
+
+
+def names_persons(name: str) -> bool:
+    """Return whether a name suggests individuals.
+
+    >>> names_persons("patient_id"), names_persons("patients"), names_persons("ward")
+    (True, True, False)
+    """
+    return any(sense.concept.role is Role.SUBJECT for senses in meanings(name) for sense in senses)
 
 
 def _names_persons(seen: Seen) -> bool:

@@ -229,7 +229,7 @@ class Policy(Checked):
             raise PolicyError(
                 "several-tables",
                 "The policy describes several tables: {tables:listed}.",
-                remedy="Select one with policy.of(…), or anonymise all with shoal.anonymize_dataset.",
+                remedy="Select one with policy.of(…), or read all of them: shoal.Dataset.read(…, policy).",
                 tables=self.tables,
             )
         return self

@@ -10,7 +10,6 @@ from shoal.classes.shown import class_sizes
 from shoal.engines.memory import MemoryEngine
 from shoal.qualities.quality import Measured
 from shoal.release.case import Case
-from shoal.release.columns import compacted
 from shoal.release.fingerprint import fingerprint
 from shoal.release.judgement import Judgement
 from shoal.release.promise import Original
@@ -19,6 +18,7 @@ from shoal.release.transformation import Transformation
 from shoal.release.transformed import Transformed
 from shoal.release.truthfulness import known_truth
 from shoal.table.column import Column
+from shoal.table.compaction import compacted
 from shoal.table.formats.format import FORMATS
 from shoal.table.inference import infer
 from shoal.table.kind import Kind

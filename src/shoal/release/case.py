@@ -47,6 +47,7 @@ class Case:
     records of the original; None if all are used. ``leaders``: the leading column of each linked column. ``key``: the
     secret key of all random draws. ``is_fresh``: whether the key is new, because the policy names none. ``register``:
     the population, if the policy names a file of it. ``remarks``: notes on changes to the policy.
+    ``further``: models that a scheme must meet besides the requirements, for the sake of other tables.
     """
 
     given: Table
@@ -59,6 +60,7 @@ class Case:
     is_fresh: bool
     register: Population | None = field(default=None, repr=False)
     remarks: tuple[str, ...] = ()
+    further: tuple[Model, ...] = ()
 
     @classmethod
     def of(cls, table: Table, policy: Policy) -> "Case":
@@ -106,8 +108,8 @@ class Case:
 
     @property
     def models(self) -> tuple[Model, ...]:
-        """The models of all requirements."""
-        return tuple(model for _, _, model in self.asked)
+        """The models that every scheme must meet: those of all requirements, and further ones."""
+        return (*(model for _, _, model in self.asked), *self.further)
 
     @cached_property
     def space(self) -> Space:

@@ -12,11 +12,11 @@ from shoal.recoding.of_tables import relate, whole
 from shoal.recoding.placing import place
 from shoal.recoding.recoding import Recoding
 from shoal.release.case import Case
-from shoal.release.columns import compacted
 from shoal.release.origins import Origins
 from shoal.release.sampling import taken
 from shoal.release.transformation import Transformation
 from shoal.release.transformed import Transformed
+from shoal.table.compaction import compacted
 
 
 def measured(

@@ -17,10 +17,10 @@ from shoal.errors import ReleaseError
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.summing import summed
 from shoal.release.case import Case
-from shoal.release.columns import compacted
 from shoal.release.transformation import Transformation
 from shoal.remedy import ColumnSetting, either
 from shoal.table.column import as_text
+from shoal.table.compaction import compacted
 
 
 def dependent_labels(case: Case, transformation: Transformation) -> tuple[str, ...]:

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from shoal.dataset.histories import alone
 from shoal.policy.policy import Policy
 from shoal.policy.references import references
 from shoal.release.fingerprint import fingerprint
-from shoal.release.histories import alone
 from shoal.release.manifest import written
 from shoal.release.origins import Origins, can_be_kept
 from shoal.release.part import ReleasePart
@@ -73,7 +73,7 @@ def _of_tables(parts: Mapping[str, ReleasePart], policy: Policy, hashes: Mapping
         "verified": True,
         **({"files": dict(hashes)} if hashes else {}),
     }
-    unique, persons = alone(part.promise.kin for part in parts.values() if part.promise.kin is not None)
+    unique, persons = alone(part.history for part in parts.values() if part.history is not None)
     internal = {
         **common,
         "policy": policy.document(),
@@ -81,8 +81,17 @@ def _of_tables(parts: Mapping[str, ReleasePart], policy: Policy, hashes: Mapping
         "tables": {name: _internal(name, part, policy) for name, part in parts.items()},
     }
     public = {**common, "tables": {name: about_table(name, part, policy) for name, part in parts.items()}}
-    keys = {f"{name}.draw.key": f"{part.key.decode()}\n" for name, part in parts.items() if part.key is not None}
-    return Documents(written(public), {"internal.json": written(internal), **keys})
+    fresh = [part.pseudonym_key for part in parts.values() if part.pseudonym_key is not None]
+    keys = {"pseudonyms.key": f"{fresh[0].decode()}\n" if fresh else None}
+    keys |= {f"{name}.draw.key": f"{part.key.decode()}\n" for name, part in parts.items() if part.key is not None}
+    origins = {
+        f"{file}.origins.json": written(
+            {**Origins(part.records, part.drawn).document(part.given), **_named(part, {file: sha256})}
+        )
+        for (file, sha256), part in zip(hashes.items(), parts.values(), strict=bool(hashes))
+        if can_be_kept(part.given)
+    }
+    return Documents(written(public), {"internal.json": written(internal), **origins, **keys})
 
 
 def _internal(name: str, part: ReleasePart, policy: Policy) -> dict[str, Any]:

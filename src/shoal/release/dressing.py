@@ -10,8 +10,8 @@ from shoal.dataset.links import Records
 from shoal.errors import PolicyError, did_you_mean
 from shoal.kernels.grouping import group_rows
 from shoal.policy.references import domain
-from shoal.release.columns import compacted
-from shoal.release.pseudonyms import key_of, pseudonymous
+from shoal.release.pseudonyms import pseudonymous
+from shoal.table.compaction import compacted
 from shoal.table.raw import Encoded
 from shoal.table.role import Role
 from shoal.table.table import Table
@@ -43,14 +43,14 @@ def check_pseudonyms(dataset: Dataset) -> None:
             )
 
 
-def dressed(dataset: Dataset, name: str, base: Table, origins: Records) -> tuple[Table, Records]:
+def dressed(dataset: Dataset, name: str, base: Table, origins: Records, key: bytes) -> tuple[Table, Records]:
     """Add pseudonyms to a released table and sort it; return also the order of its records.
 
-    ``origins``: the record of the original table for each released record.
+    ``origins``: the record of the original table for each released record. ``key``: the key of the pseudonyms.
     """
     given = dataset.tables[name]
     encoded = {column: Encoded(base[column], base.codes(column)) for column in base.names}
-    encoded.update(_pseudonyms(dataset, name, origins))
+    encoded.update(_pseudonyms(dataset, name, origins, key))
     ordered = [encoded[column] for column in given.names if column in encoded]
     sizes = [max(encoded.column.size, 1) for encoded in ordered]
     rows = group_rows([encoded.codes for encoded in ordered], sizes, base.records)
@@ -62,12 +62,8 @@ def dressed(dataset: Dataset, name: str, base: Table, origins: Records) -> tuple
     return replace(sorted_table, roles=roles), order
 
 
-def _pseudonyms(dataset: Dataset, name: str, origins: Records) -> Mapping[str, Encoded]:
-    settings, given = dataset.policy.pseudonyms, dataset.tables[name]
-    if settings is None:
-        return {}
-    key = key_of(dataset.policy, settings)
-    pseudonyms = {}
+def _pseudonyms(dataset: Dataset, name: str, origins: Records, key: bytes) -> Mapping[str, Encoded]:
+    given, pseudonyms = dataset.tables[name], dict[str, Encoded]()
     for column in keys(dataset, name):
         column_of, codes = pseudonymous(given[column], key, domain=_domain(dataset, name, column))
         pseudonyms[column] = Encoded(*compacted(column_of, codes[given.codes(column)[origins]]))

@@ -16,8 +16,10 @@ def kept_document(table: Table, name: str) -> Mapping[str, Any] | None:
     if len(table.source.files) != 1:
         return None
     path = table.source.files[0]
+    of_dataset = owner_folder(path.parent) / f"{path.name}.{name}"
+    kept = of_dataset if of_dataset.exists() else owner_folder(path) / name
     try:
-        document = json.loads((owner_folder(path) / name).read_text(encoding="utf-8"))
+        document = json.loads(kept.read_text(encoding="utf-8"))
         return document if document["file_sha256"] == sha256(path) else None
     except (OSError, ValueError, RecursionError, KeyError, TypeError):
         return None

@@ -11,7 +11,8 @@ import numpy as np
 from shoal.errors import ReleaseError
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.translation import narrowest
-from shoal.release.columns import compacted, labelled
+from shoal.release.columns import labelled
+from shoal.table.compaction import compacted
 from shoal.table.raw import Encoded
 from shoal.table.reading import read
 from shoal.table.table import Table

@@ -14,6 +14,7 @@ from shoal.release.mapping import ValueMap
 from shoal.release.promise import Promise
 from shoal.release.sampling import taken
 from shoal.release.transformation import Transformation
+from shoal.table.raw import Encoded
 from shoal.table.table import Table
 
 
@@ -29,7 +30,8 @@ class ReleasePart:
 
     For the owner only: ``facts``: the figures of the internal manifest. ``internal``: the internal manifest. ``given``:
     the original table. ``origins``: computes the original record of each released record. ``drawn``: the sampled
-    records of the original. ``key``: the key of all random draws, if the policy names none.
+    records of the original. ``key``: the key of all random draws, ``pseudonym_key``: that of the pseudonyms, if the
+    policy names none.
     """
 
     promise: Promise
@@ -47,6 +49,7 @@ class ReleasePart:
     notes: tuple[str, ...] = ()
     drawn: NDArray[np.intp] | None = None
     key: bytes | None = None
+    pseudonym_key: bytes | None = None
 
     def __repr__(self) -> str:
         """Return the names of the tables; the key and the original must not be printed by accident."""
@@ -82,6 +85,11 @@ class ReleasePart:
     def records(self) -> NDArray[np.intp]:
         """The original record of each released record; −1 for a counterfeit."""
         return self.origins()
+
+    @property
+    def history(self) -> tuple[Encoded, Encoded] | None:
+        """The person and the equivalence class of each released record of one of several tables, if known."""
+        return None if self.promise.kin is None else self.promise.kin.history
 
     @property
     def is_searched(self) -> bool:

@@ -50,6 +50,11 @@ class Kin:
     orphans: int
     followed: int
 
+    @property
+    def history(self) -> tuple[Encoded, Encoded] | None:
+        """The person and the equivalence class of each record; None if either is unknown."""
+        return None if self.whose is None or self.shows.classes is None else (self.whose, self.shows.classes)
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Promise:

@@ -2,6 +2,7 @@
 
 import hmac
 import os
+import secrets
 from collections.abc import Sequence
 
 import numpy as np
@@ -35,6 +36,13 @@ def key_of(policy: Policy, keyed: Keyed) -> bytes:
             bytes=SHORTEST_KEY,
         )
     return key
+
+
+def pseudonym_key(policy: Policy) -> tuple[bytes, bool]:
+    """Return the key of the pseudonyms of linked tables, and whether it is new, because the policy names none."""
+    if policy.pseudonyms is not None:
+        return key_of(policy, policy.pseudonyms), False
+    return secrets.token_hex(32).encode(), True
 
 
 def pseudonym(key: bytes, column: str, value: str) -> str:

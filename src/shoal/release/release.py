@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.dataset.histories import alone
 from shoal.errors import ReleaseError
 from shoal.plain import plain
 from shoal.policy.policy import Policy
@@ -15,7 +16,6 @@ from shoal.policy.references import Reference, references
 from shoal.progress import Hook
 from shoal.qualities.quality import Measured
 from shoal.release.documents import about_table
-from shoal.release.histories import alone
 from shoal.release.judgement import Judgement
 from shoal.release.mapping import ValueMap
 from shoal.release.origins import Origins
@@ -25,6 +25,11 @@ from shoal.sheet import Presentable, Sheet
 from shoal.table.databases.database import Address
 from shoal.table.table import Table
 from shoal.words import counted, short
+
+_FRESH_KEY = (
+    "Pseudonyms come from a new key: another run gives other pseudonyms. A key in the section pseudonyms of the policy "
+    "keeps them the same."
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -146,7 +151,7 @@ class Release(Presentable):
     @property
     def alone(self) -> tuple[int, int]:
         """The number of persons who are unique given all their released records, and the number of persons."""
-        return alone(part.promise.kin for part in self.parts.values() if part.promise.kin is not None)
+        return alone(part.history for part in self.parts.values() if part.history is not None)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -158,6 +163,8 @@ class Release(Presentable):
             for note in _notes(part):
                 tables.setdefault(note, []).append(name)
         common = [f"{', '.join(names)}: {note}" for note, names in tables.items()]
+        if any(part.pseudonym_key is not None for part in self.parts.values()):
+            common.append(_FRESH_KEY)
         unique, persons = self.alone
         if not unique:
             return tuple(common)

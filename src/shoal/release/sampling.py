@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.grouping import group_rows
 from shoal.kernels.translation import Codes
-from shoal.release.columns import compacted
 from shoal.release.drawing import drawn_numbers
+from shoal.table.compaction import compacted
 from shoal.table.raw import Encoded
 from shoal.table.role import Role
 from shoal.table.table import Table

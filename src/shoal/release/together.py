@@ -5,81 +5,91 @@ background knowledge about all records that refer to it. Keys are replaced by ps
 tables. The dates of a person are shifted by the same number of days in all tables.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.dataset.dataset import Dataset
 from shoal.dataset.inheritance import Heritage, Secret, Shows, inherited
-from shoal.dataset.links import Records, check_persons, check_reference, named_records, whose
+from shoal.dataset.links import Records, check_persons, check_reference, whose
+from shoal.dataset.place import of_table
 from shoal.dataset.requirements import about, check_named, fitting
-from shoal.errors import Cancelled, PolicyError, ReleaseError, ShoalError
+from shoal.dataset.view import check_orphans
+from shoal.errors import PolicyError, ReleaseError
 from shoal.hierarchy.suppression import Suppression
+from shoal.models.k_anonymity import KAnonymity
 from shoal.policy.columns import ColumnPolicy
 from shoal.policy.policy import Policy
 from shoal.policy.references import Reference
 from shoal.progress import Hook, Progress
 from shoal.release.case import Case, prepared
-from shoal.release.columns import compacted
 from shoal.release.dressing import check_pseudonyms, dressed, keys
 from shoal.release.making import released
 from shoal.release.origins import Origins
 from shoal.release.part import ReleasePart
 from shoal.release.promise import Kin, Original, Promise
+from shoal.release.pseudonyms import pseudonym_key
 from shoal.release.release import Release
 from shoal.release.transformation import Transformation
 from shoal.release.transformed import transformed
 from shoal.release.verification import verified
 from shoal.remedy import Setting, either
+from shoal.table.compaction import compacted
 from shoal.table.names import unused
 from shoal.table.raw import Encoded
 from shoal.table.role import Role
 from shoal.table.table import Table
 from shoal.techniques.outliers import usual_way
 from shoal.techniques.technique import Allows, allowing
+from shoal.words import counted
+
+_FACTORS = tuple(map(Fraction, ("1", "3/2", "2", "3", "4", "6", "8", "12", "16", "24", "32")))
+_TOO_STRICT = frozenset({"too-little-suppression", "too-much-suppression", "impossible", "too-few-individuals"})
 
 
 def released_together(dataset: Dataset, threads: int | None, progress: Hook) -> Release:
-    """Search for a release of all tables of a dataset, create it and verify it."""
+    """Search for a release of all tables of a dataset, create it and verify it.
+
+    The classes of a table may contain too few individuals with records in the tables that refer to it. Larger classes
+    are then tried, until all tables meet their requirements.
+    """
     _check(dataset)
+    keyed = pseudonym_key(dataset.policy)
+    failure: ReleaseError | None = None
+    for factor in _FACTORS if dataset.references else _FACTORS[:1]:
+        try:
+            parts = _parts(dataset, factor, keyed, threads, progress)
+        except ReleaseError as error:
+            if error.code not in _TOO_STRICT:
+                raise
+            failure = failure or error
+            continue
+        verified({name: part.promise for name, part in parts.items()}, dataset.policy)
+        return Release(parts, dataset.policy)
+    raise failure or AssertionError
+
+
+def _parts(
+    dataset: Dataset, factor: Fraction, keyed: tuple[bytes, bool], threads: int | None, progress: Hook
+) -> dict[str, ReleasePart]:
+    """Return the parts of a release in which referenced tables have classes larger than required, by a factor."""
+    key, is_fresh = keyed
     parts: dict[str, ReleasePart] = {}
     for done, name in enumerate(dataset.tables):
         progress(Progress(f"anonymizing {name}", done, len(dataset.tables)))
-        with _of_table(name):
-            parts[name] = _Making(dataset, name, parts).part(progress, threads)
-    verified({name: part.promise for name, part in parts.items()}, dataset.policy)
-    return Release(parts, dataset.policy)
-
-
-@contextmanager
-def _of_table(name: str) -> Iterator[None]:
-    """Add the name of the table to the errors that it causes."""
-    try:
-        yield
-    except Cancelled:
-        raise
-    except ShoalError as error:
-        failure = error
-    else:
-        return
-    raise failure.within("Table '{table}': ", table=name) from None
+        with of_table(name):
+            part = _Making(dataset, name, parts, key, factor).part(progress, threads)
+            parts[name] = replace(part, pseudonym_key=key if is_fresh and part.promise.pseudonyms else None)
+    return parts
 
 
 def _check(dataset: Dataset) -> None:
     """Refuse settings that are not supported for several tables."""
     policy = dataset.policy
-    refers = [name for name, table_policy in policy.tables.items() if table_policy.refers]
-    if refers and policy.pseudonyms is None:
-        raise PolicyError(
-            "no-pseudonyms",
-            "The table '{table}' refers to another. A release shows references by pseudonyms only, which require a "
-            "key.",
-            remedy=Setting("pseudonyms.key_file"),
-            table=refers[0],
-        )
     if any(policy.of(name).attack_limits for name in policy.tables):
         raise PolicyError(
             "limits-of-several-tables",
@@ -116,7 +126,7 @@ def _check(dataset: Dataset) -> None:
     check_named(policy)
     check_pseudonyms(dataset)
     for reference in dataset.references:
-        with _of_table(reference.table):
+        with of_table(reference.table):
             check_reference(reference, dataset.tables[reference.table], dataset.tables[reference.other])
     for name in dataset.tables:
         check_persons(policy, dataset.tables, name)
@@ -129,6 +139,8 @@ class _Making:
     dataset: Dataset
     name: str
     parts: Mapping[str, ReleasePart]
+    key: bytes
+    factor: Fraction
 
     @property
     def given(self) -> Table:
@@ -136,7 +148,7 @@ class _Making:
 
     def part(self, progress: Hook, threads: int | None) -> ReleasePart:
         """Return the part of the release made from this table."""
-        links = {reference: self._link(reference) for reference in self.dataset.refers(self.name)}
+        links = {reference: self.dataset.link(reference) for reference in self.dataset.refers(self.name)}
         orphans = self._orphans(links)
         released = {reference: np.append(self._became(reference.other), -1)[link] for reference, link in links.items()}
         here = np.all([~orphans, *(link >= 0 for link in released.values())], axis=0)
@@ -148,7 +160,7 @@ class _Making:
         table, policy = self._joined(records, heritage)
         searched, base, back = self._searched(table, policy, heritage, progress, threads)
         kept = [name for name in base.names if name not in heritage.names and name in self.given]
-        out, order = dressed(self.dataset, self.name, base.only(kept), records[back])
+        out, order = dressed(self.dataset, self.name, base.only(kept), records[back], self.key)
         back = back[order]
         subject, origins = policy.data.subject, records[back]
         kin = Kin(
@@ -171,23 +183,10 @@ class _Making:
         """Return the released record of each record of a table; −1 for a suppressed one."""
         return Origins(self.parts[name].records).became(self.parts[name].given.records)
 
-    def _link(self, reference: Reference) -> Records:
-        return named_records(
-            self.dataset.tables[reference.table], reference.column, self.dataset.tables[reference.other], reference.key
-        )
-
     def _orphans(self, links: Mapping[Reference, Records]) -> NDArray[np.bool_]:
         """Return whether each record refers to no record. Such records are refused unless the policy drops them."""
         lost = np.any([np.zeros(self.given.records, bool), *(link < 0 for link in links.values())], axis=0)
-        number = int(lost.sum())
-        if number and self.dataset.policy.tables[self.name].orphans == "refuse":
-            raise ReleaseError(
-                "orphans",
-                "Records that refer to no record of another table: {records:,}.",
-                remedy=either("Correct these records", Setting("tables.{table}.orphans", "drop")),
-                records=number,
-                table=self.name,
-            )
+        check_orphans(self.dataset, self.name, lost)
         return np.asarray(lost)
 
     def _searched(
@@ -206,7 +205,7 @@ class _Making:
                     remedy=either(Setting("tables.{table}.subject"), "let the table refer to one that does"),
                     table=self.name,
                 )
-            part = released(Case.of(table, policy), threads, progress).part
+            part = released(self._larger(Case.of(table, policy)), threads, progress).part
             if part.promise.link is not None:
                 raise PolicyError(
                     "technique-of-table",
@@ -231,6 +230,17 @@ class _Making:
         promise = Promise({self.name: unsearched.table}, unsearched.table, unknown)
         part = ReleasePart(promise, table, policy, unchanged, unsearched.origins, unsearched.left_out)
         return part, unsearched.table, unsearched.origins()
+
+    def _larger(self, case: Case) -> Case:
+        """Return the case of a referenced table with larger classes, if other tables require them."""
+        if self.factor == 1 or not self.dataset.referred(self.name):
+            return case
+        least = ceil(self.factor * max(case.policy.k or 1, 2))
+        remark = (
+            f"Classes have at least {counted(least, 'individual')}, so that those with records in other tables are "
+            "enough."
+        )
+        return replace(case, further=(KAnonymity(k=least),), remarks=(*case.remarks, remark))
 
     def _joined(self, records: Records, heritage: Heritage) -> tuple[Table, Policy]:
         """Return the given records with their inherited columns, and the policy for this table."""
@@ -281,7 +291,7 @@ class _Making:
         if way is None or not way.steps:
             return encoded, None if way is None else way.column
         last = self.dataset.tables[way.table]
-        codes = last.codes(way.column)[way.records(records, self._link)]
+        codes = last.codes(way.column)[way.records(records, self.dataset.link)]
         column, codes = compacted(last[way.column], codes)
         name = unused(way.column, self.given.names)
         return [*encoded, Encoded(replace(column, name=name), codes)], name

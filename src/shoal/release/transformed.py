@@ -13,12 +13,12 @@ from shoal.engines.translated import translated
 from shoal.engines.written import rewritten
 from shoal.kernels.siphash import siphash_texts
 from shoal.kernels.translation import Codes, narrowest
-from shoal.release.columns import compacted
 from shoal.release.drawing import drawn_numbers, stream_key
 from shoal.release.pseudonyms import pseudonymous
 from shoal.release.transformation import Transformation
 from shoal.table.about import About
 from shoal.table.column import Column
+from shoal.table.compaction import compacted
 from shoal.table.kind import Kind
 from shoal.table.names import unused
 from shoal.table.role import Role

@@ -23,11 +23,12 @@ from shoal.models.evidence import Gatherer
 from shoal.models.model import Model
 from shoal.policy.policy import Policy
 from shoal.policy.references import Reference, references
-from shoal.release.columns import compacted, labelled
+from shoal.release.columns import labelled
 from shoal.release.judgement import Judgement
 from shoal.release.promise import Original, Promise
 from shoal.scratch import scratch_folder
 from shoal.table.column import SUPPRESSED, Column
+from shoal.table.compaction import compacted
 from shoal.table.databases.database import Stored
 from shoal.table.names import unused
 from shoal.table.raw import Encoded

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from operator import index
 from typing import Any, TypeAlias
 
+from shoal.dataset.dataset import Dataset
 from shoal.errors import PolicyError
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, silent
@@ -11,16 +12,44 @@ from shoal.release.case import Case
 from shoal.release.making import released
 from shoal.release.measuring import check_limits, measured_limits
 from shoal.release.release import Release
+from shoal.release.together import released_together
 from shoal.remedy import Both, Option, by, either
 from shoal.table.role import Role
 from shoal.table.table import Table
 from shoal.techniques.technique import gentlest
 from shoal.validation import validated
 from shoal.verbs.inputs import AnyPolicy, policy_of, table_of
+from shoal.verbs.on_datasets import also
 
 Names: TypeAlias = Sequence[str] | str | None
 
 
+def _anonymize_dataset(
+    data: Dataset, policy: AnyPolicy = None, *, progress: Hook | None = None, threads: int | None = None
+) -> Release:
+    """Find a release of linked tables, make it, and verify it.
+
+    >>> import os, shoal
+    >>> os.environ["KEY"] = "0123456789abcdef"
+    >>> policy = shoal.Policy.parse('''
+    ... version = 1
+    ... data.subject = "patient"
+    ... pseudonyms.key_variable = "KEY"
+    ... require = [{ model = "k-anonymity", k = 2 }]
+    ... tables.patients.columns.sex = "quasi"
+    ... tables.stays.columns.ward = "quasi"
+    ... tables.stays.refers.patient = "patients.patient"
+    ... ''')
+    >>> patients = {"patient": [1, 2, 3, 4], "sex": ["f", "f", "m", "m"]}
+    >>> stays = {"patient": [1, 2, 2, 3, 4], "ward": ["A", "A", "B", "B", "B"]}
+    >>> release = shoal.anonymize(shoal.Dataset.read({"patients": patients, "stays": stays}, policy))
+    >>> {name: table.records for name, table in release.tables.items()}
+    {'patients': 4, 'stays': 5}
+    """
+    return released_together(data.under(policy), threads, progress or silent)
+
+
+@also(_anonymize_dataset)
 def anonymize(  # noqa: PLR0913 - keyword-only options
     data: Any,
     policy: AnyPolicy = None,
@@ -34,10 +63,10 @@ def anonymize(  # noqa: PLR0913 - keyword-only options
     progress: Hook | None = None,
     threads: int | None = None,
 ) -> Release:
-    """Find the best release of a table that meets a policy, make it, and verify it.
+    """Find the best release of a table or a dataset that meets a policy, make it, and verify it.
 
-    ``data``: a table, a frame or a file. The scheme is the best of all by the quality measure of the policy. At most
-    the share of persons that the policy allows is suppressed.
+    ``data``: a table, a frame or a file, or a :class:`shoal.Dataset`. The scheme is the best of all by the quality
+    measure of the policy. At most the share of persons that the policy allows is suppressed.
 
     Instead of a policy: ``quasi``, ``sensitive``, ``insensitive``, ``subject``: the columns with these roles. ``k``:
     every person shares the quasi-identifiers with at least k − 1 others. ``suppression``: the maximum share of

@@ -4,14 +4,57 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from shoal.dataset.dataset import Dataset
+from shoal.dataset.histories import alone, classes_of
+from shoal.dataset.result import DatasetResult
+from shoal.dataset.view import TableView
 from shoal.errors import ColumnError, ModelError
 from shoal.exact import exact
 from shoal.progress import Hook, silent
 from shoal.remedy import Option, by, either
 from shoal.risk.assessment import Assessment, Assessor
+from shoal.table.raw import Encoded
 from shoal.verbs.inputs import AnyPolicy, Inputs
+from shoal.verbs.on_datasets import also, of_views
+from shoal.words import counted
 
 
+def _assess_dataset(  # noqa: PLR0913 - the options of the verb
+    data: Dataset,
+    policy: AnyPolicy = None,
+    *,
+    missing: str | None = None,
+    threshold: Fraction | float | str = Fraction(1, 5),
+    uniques: int | None = None,
+    progress: Hook | None = None,
+) -> DatasetResult[Assessment]:
+    """Assess each table of a dataset, with the attributes that its records inherit from the records they refer to."""
+    dataset, hook = data.under(policy), progress or silent
+    histories = list[tuple[Encoded, Encoded]]()
+
+    def work(_: str, view: TableView) -> Assessment:
+        table = view.policy.apply(view.table)
+        if table.subject is not None:
+            histories.append((Encoded(table[table.subject], table.codes(table.subject)), classes_of(table)))
+        return assess(table, view.policy, missing=missing, threshold=threshold, uniques=uniques, progress=hook)
+
+    tables, notes = of_views(dataset, work, "assessing", hook)
+    unique, persons = alone(histories)
+    judged = [assessment.met for assessment in tables.values() if assessment.met is not None]
+    figures = {
+        "k": min((assessment.k for assessment in tables.values()), default=None),
+        "subjects": persons,
+        "unique_by_all_records": unique,
+        "met": all(judged) if judged else None,
+    }
+    singled_out = (
+        f"An adversary who knows all records of an individual in all tables can single out {unique:,} of "
+        f"{counted(persons, 'individual')}."
+    )
+    return DatasetResult(tables, figures, (singled_out, *notes) if persons else notes)
+
+
+@also(_assess_dataset)
 def assess(  # noqa: PLR0913 - keyword-only options
     data: Any,
     policy: AnyPolicy = None,
@@ -27,7 +70,8 @@ def assess(  # noqa: PLR0913 - keyword-only options
 ) -> Assessment:
     """Assess the risk of every person in a table, and judge it by the requirements of a policy.
 
-    ``data``: a table, a frame or a file. Roles come from the policy or from the arguments, which take precedence.
+    ``data``: a table, a frame or a file; or a :class:`shoal.Dataset`, each table of which is assessed with what is
+    known about the records that it refers to. Roles come from the policy or from the arguments, which take precedence.
     ``threshold``: the risk above which persons are counted. ``uniques``: find special uniques, which are singled out by
     at most this many columns. ``population``: a register of the population, its size, or the fraction of it in the
     table; it takes precedence over the policy.

@@ -11,17 +11,50 @@ from shoal.attacks.battery import Attacked, battery, chosen_attacks
 from shoal.attacks.caveats import notes
 from shoal.attacks.scene import TARGETS, Scene
 from shoal.attacks.truth import in_register
+from shoal.dataset.dataset import Dataset
+from shoal.dataset.result import DatasetResult
 from shoal.errors import AttackError
 from shoal.progress import Hook, silent
+from shoal.recoding.matching import Match
 from shoal.release.pairing import drawn_from, which
 from shoal.release.release import Release
 from shoal.remedy import Option, either
 from shoal.table.table import Table
 from shoal.verbs.inputs import AnyPolicy, Inputs, names_of, policy_of, table_of
+from shoal.verbs.on_datasets import also
+from shoal.verbs.released_dataset import TablePair, dataset_under, of_pairs
+from shoal.words import listed
 
 _HINT = "Name columns that identify a record in both tables (key), or match records by position (in order)."
 
 
+def _attack_dataset(  # noqa: PLR0913 - the options of the verb that apply to several tables
+    original: Dataset,
+    release: Any,
+    policy: AnyPolicy = None,
+    *,
+    attacks: Sequence[str | Attack] | None = None,
+    targets: int = TARGETS,
+    seed: int = 0,
+    progress: Hook | None = None,
+) -> DatasetResult[Attacked]:
+    """Attack each released table of a dataset. The adversary has all of them, and follows the references."""
+    dataset, hook = dataset_under(original, release, policy), progress or silent
+
+    def work(pair: TablePair) -> Attacked | None:
+        if not pair.before.shows or not pair.after.table.records:
+            return None
+        before, after, match = pair.before, pair.after, pair.match_of_view
+        options: dict[str, Any] = {"attacks": attacks, "targets": targets, "seed": seed, "progress": hook}
+        return attack(before.table, after.table, before.policy, matched=match, **options)
+
+    results = of_pairs(dataset, release, work, "attacking", hook)
+    empty = [name for name, result in results.items() if result is None]
+    notes = (f"Not attacked, because no quasi-identifier or no record is released: {listed(empty)}.",) if empty else ()
+    return DatasetResult({name: result for name, result in results.items() if result is not None}, notes=notes)
+
+
+@also(_attack_dataset)
 def attack(  # noqa: PLR0913 - keyword-only options
     original: Any,
     release: Any,
@@ -39,6 +72,7 @@ def attack(  # noqa: PLR0913 - keyword-only options
     attacks: Sequence[str | Attack] | None = None,
     targets: int = TARGETS,
     seed: int = 0,
+    matched: Match | None = None,
     progress: Hook | None = None,
 ) -> Attacked:
     """Run attacks on a release, and measure their success.
@@ -49,7 +83,7 @@ def attack(  # noqa: PLR0913 - keyword-only options
     original, the release and the register. ``in_order``: the release has the order of the original. Without either,
     records are matched by an identifier column, by content, or last by position. ``attacks``: names of attacks, or
     attacks with parameters (default: all that apply). ``targets``: the maximum number of attacked individuals, drawn at
-    random.
+    random. ``matched``: the match of the records, if already computed.
 
     >>> import shoal
     >>> data = {"age": [31, 34, 71, 78], "dx": ["flu", "ms", "flu", "flu"]}
@@ -92,7 +126,11 @@ def attack(  # noqa: PLR0913 - keyword-only options
     )
     scene = replace(scene, most=targets, progress=progress or silent)
     named = _key(key, table, released, register)
-    scene, how = _with_truth(scene, release, named, inputs, in_order=in_order)
+    if matched is None:
+        scene, how = _with_truth(scene, release, named, inputs, in_order=in_order)
+    else:
+        truth = None if matched.rows is None else matched.rows.astype(np.intp)
+        scene, how = replace(scene, truth=truth), matched.sentence
     if register is not None and scene.register is not None:
         whose = in_register(table, register, named)
         scene = replace(scene, whose=None if whose is None else whose[scene.register.records])

@@ -5,15 +5,62 @@ from dataclasses import replace
 from typing import Any
 
 from shoal.analyses.comparison import Comparison, compared
+from shoal.dataset.dataset import Dataset
+from shoal.dataset.result import DatasetResult
 from shoal.errors import RecodingError
 from shoal.policy.policy import Policy
+from shoal.progress import Hook, silent
 from shoal.recoding.matching import Match
 from shoal.release.pairing import drawn_from, which
 from shoal.release.release import Release
 from shoal.table.column import SUPPRESSED
+from shoal.table.table import Table
 from shoal.verbs.inputs import AnyPolicy, Inputs, names_of, policy_of, table_of
+from shoal.verbs.on_datasets import also
+from shoal.verbs.released_dataset import TablePair, dataset_under, of_pairs
 
 
+def _compare_dataset(  # noqa: PLR0913 - the options of the verb that apply to several tables
+    original: Dataset,
+    release: Any,
+    policy: AnyPolicy = None,
+    *,
+    qualities: Sequence[str] | str | None = None,
+    clusters: int = 5,
+    progress: Hook | None = None,
+) -> DatasetResult[Comparison]:
+    """Compare each table of a dataset with its release.
+
+    The information loss is that of the columns of the table itself. The privacy models include the attributes of the
+    records that its records refer to.
+    """
+    dataset = dataset_under(original, release, policy)
+
+    def work(pair: TablePair) -> Comparison:
+        keys = dataset.keys(pair.name)
+        given, shown = (
+            table.only([name for name in table.names if name not in keys]) for table in (pair.original, pair.released)
+        )
+        own = _present(dataset.policy.of(pair.name), given)
+        measures = qualities if own.quasi_columns(given) else []
+        loss = compare(given, shown, own, qualities=measures, clusters=clusters, matched=pair.match)
+        if not pair.before.shows:
+            return loss
+        risk = compare(
+            pair.before.table, pair.after.table, pair.before.policy, qualities=[], matched=pair.match_of_view
+        )
+        return replace(loss, before=risk.before, after=risk.after)
+
+    return DatasetResult(of_pairs(dataset, release, work, "comparing", progress or silent))
+
+
+def _present(policy: Policy, table: Table) -> Policy:
+    """Return the policy of a table; without a subject if another table identifies the individuals."""
+    subject = policy.data.subject if policy.data.subject in table else None
+    return policy.model_copy(update={"data": policy.data.model_copy(update={"subject": subject})})
+
+
+@also(_compare_dataset)
 def compare(  # noqa: PLR0913 - keyword-only options
     original: Any,
     release: Any,

@@ -3,12 +3,25 @@
 from collections.abc import Sequence
 from typing import Any
 
+from shoal.dataset.dataset import Dataset
 from shoal.identification.g_distinct import ALPHA, BETA
 from shoal.identification.identification import Identification, identified
+from shoal.identification.of_dataset import DatasetIdentification, identified_tables
 from shoal.progress import Hook, silent
 from shoal.verbs.inputs import table_of
+from shoal.verbs.on_datasets import also
 
 
+def _identify_dataset(
+    data: Dataset, *, combinations: bool = True, orders: int | None = None, seed: int = 0, progress: Hook | None = None
+) -> DatasetIdentification:
+    """Propose the references between the tables of a dataset, and a role for each column of each table."""
+    method: dict[str, Any] = {"direct": (), "method": "evidence", "alpha": ALPHA, "beta": BETA, "compat": None}
+    options = {"combinations": combinations, "orders": orders, "seed": seed}
+    return identified_tables(data.tables, progress or silent, **method, **options)
+
+
+@also(_identify_dataset)
 def identify(  # noqa: PLR0913 - keyword-only options
     data: Any,
     *,
@@ -25,6 +38,7 @@ def identify(  # noqa: PLR0913 - keyword-only options
 ) -> Identification:
     """Propose a role for each column of a table, with reasons.
 
+    ``data``: a table, a frame or a file; or a :class:`shoal.Dataset`, whose references are proposed, too.
     ``subject``: the subject column, if its name does not suggest it. ``direct``: columns known to be direct
     identifiers; roles of the table count as given. ``method``: the method for all other columns: "evidence", or
     "g-distinct" with risk rates and the thresholds ``alpha`` and ``beta`` (Menten 2024; ``compat="menten-2024"``:

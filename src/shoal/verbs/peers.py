@@ -8,6 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.dataset.dataset import Dataset
+from shoal.dataset.result import DatasetResult
 from shoal.errors import ModelError
 from shoal.exact import exact
 from shoal.individuals.counting import counts_of
@@ -21,10 +23,50 @@ from shoal.progress import Hook, Progress, silent
 from shoal.subsets import BUDGET, SubsetCounts
 from shoal.table.table import Table
 from shoal.verbs.inputs import AnyPolicy, Inputs, names_of
+from shoal.verbs.on_datasets import also, of_views
 
 Threshold: TypeAlias = Fraction | float | str
 
 
+def _peers_dataset(  # noqa: PLR0913 - the options of the verb that apply to several tables
+    data: Dataset,
+    policy: AnyPolicy = None,
+    *,
+    missing: str | None = None,
+    most: int | None = None,
+    empty: bool = False,
+    p: Threshold = 0,
+    q: Threshold = 0,
+    sample: int | None = None,
+    seed: int = 0,
+    seconds: float | None = None,
+    memory: int = BUDGET,
+    progress: Hook | None = None,
+) -> DatasetResult[People]:
+    """Measure the protection of every person in each table, with what its records inherit from those they refer to."""
+    options: dict[str, Any] = {
+        "missing": missing,
+        "most": most,
+        "empty": empty,
+        "p": p,
+        "q": q,
+        "sample": sample,
+        "seed": seed,
+        "seconds": seconds,
+        "memory": memory,
+        "progress": progress,
+    }
+    dataset = data.under(policy)
+    tables, notes = of_views(
+        dataset,
+        lambda _, view: peers(view.table, view.policy, **options),
+        "measuring protection in",
+        progress or silent,
+    )
+    return DatasetResult(tables, notes=notes)
+
+
+@also(_peers_dataset)
 def peers(  # noqa: PLR0913 - keyword-only options
     data: Any,
     policy: AnyPolicy = None,

@@ -1,4 +1,4 @@
-"""Histories: all released records of a person, across tables."""
+"""Histories: all records of a person, across tables."""
 
 from collections.abc import Iterable
 
@@ -6,20 +6,25 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.kernels.translation import narrowest
-from shoal.release.columns import compacted
-from shoal.release.promise import Kin
 from shoal.table.column import Column
+from shoal.table.compaction import compacted
 from shoal.table.kind import Kind
 from shoal.table.raw import Encoded
 from shoal.table.table import Source, Table
 
 
-def alone(tables: Iterable[Kin]) -> tuple[int, int]:
-    """Return the number of persons who are unique given all their records, and the number of persons."""
-    classes_of = [(kin.whose, kin.shows.classes) for kin in tables]
-    pairs = [
-        (person, shown) for person, shown in classes_of if person is not None and shown is not None and len(shown.codes)
-    ]
+def alone(tables: Iterable[tuple[Encoded, Encoded]]) -> tuple[int, int]:
+    """Return the number of persons who are unique given all their records, and the number of persons.
+
+    ``tables``: for each table, the person and the equivalence class of each record.
+
+    >>> import shoal
+    >>> from shoal.table.raw import Encoded
+    >>> table = shoal.read({"who": [1, 2, 2, 3], "sex": ["f", "m", "m", "f"]})
+    >>> alone([tuple(Encoded(table[name], table.codes(name)) for name in ("who", "sex"))])
+    (1, 3)
+    """
+    pairs = [(person, shown) for person, shown in tables if len(shown.codes)]
     if not pairs:
         return 0, 0
     people: dict[str | None, int] = {}
@@ -34,6 +39,14 @@ def alone(tables: Iterable[Kin]) -> tuple[int, int]:
     encoded = [_numbers(name, values) for name, values in columns.items()]
     profiles = Table.of(encoded, len(who), Source()).assign(subject="person").profiles(["class", "times"])
     return int(profiles.counts[profiles.counts == 1].sum()), int(profiles.counts.sum())
+
+
+def classes_of(table: Table) -> Encoded:
+    """Return the equivalence class of each record, as a number."""
+    rows = table.distinct(table.quasi)
+    numbers = np.arange(len(rows), dtype=narrowest(max(len(rows), 1)))
+    column = Column("class", Kind.INTEGER, pa.array(np.arange(len(rows))))
+    return Encoded(column, table.engine.expand(rows, numbers))
 
 
 def _times(persons: np.ndarray, classes: np.ndarray) -> np.ndarray:

@@ -1,0 +1,251 @@
+"""Every verb on several tables: what is known about a record includes what is known about those it refers to."""
+
+import json
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import shoal
+from shoal.errors import PolicyError, ReadError, ReleaseError, ShoalError
+from tests.command_line import run
+from tests.dataset.test_dataset import KEY, hospital
+from tests.effort import examples
+
+ROLES = """
+version = 1
+require = [{ model = "k-anonymity", k = 3 }]
+[tables.patients]
+subject = "patient"
+[tables.patients.columns]
+sex = "quasi"
+age = { role = "quasi", hierarchy = { kind = "interval", widths = [10, 50] } }
+[tables.stays]
+refers.patient = "patients.patient"
+[tables.stays.columns]
+ward = "quasi"
+dx = "sensitive"
+[tables.lab]
+refers.stay = "stays.stay"
+[tables.lab.columns]
+sodium = "insensitive"
+"""
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch):
+    monkeypatch.setenv("SHOAL_TEST_KEY", KEY)
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    return shoal.Dataset.read(hospital(), shoal.Policy.parse(ROLES))
+
+
+@pytest.fixture(scope="module")
+def release(dataset):
+    return shoal.anonymize(dataset)
+
+
+def joined(tables, *, ages="age"):
+    """Return the known attributes and the person of each record of every table, by following the references slowly."""
+    patients = {row["patient"]: (row["sex"], str(row[ages])) for row in tables["patients"]}
+    stays = {row["stay"]: (row["patient"], (*patients[row["patient"]], row["ward"])) for row in tables["stays"]}
+    return {
+        "patients": list(patients.items()),
+        "stays": list(stays.values()),
+        "lab": [stays[row["stay"]] for row in tables["lab"]],
+    }
+
+
+def rows_of(columns):
+    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+
+
+def smallest(pairs):
+    persons = defaultdict(set)
+    for person, known in pairs:
+        persons[known].add(person)
+    return min(map(len, persons.values()))
+
+
+def test_assess_counts_persons_by_all_that_is_known(dataset):
+    expected = joined({name: rows_of(columns) for name, columns in hospital().items()})
+    found = shoal.assess(dataset)
+    for name, pairs in expected.items():
+        assert found[name].k == smallest(pairs)
+        assert found[name].persons == len({person for person, _ in pairs})
+        assert found[name].records == len(pairs)
+    profiles = defaultdict(Counter)
+    for name, pairs in expected.items():
+        for person, known in pairs:
+            profiles[person][name, known] += 1
+    times = Counter(frozenset(profile.items()) for profile in profiles.values())
+    assert found.figures["unique_by_all_records"] == sum(number == 1 for number in times.values())
+    assert found.figures["subjects"] == 400
+    assert found.figures["met"] is False
+    assert found["stays"].quasi == ("ward", "patients.sex", "patients.age")
+
+
+def test_a_release_without_a_key_is_made_with_a_new_one(dataset, release, tmp_path):
+    shown = {name: table.to_arrow().to_pylist() for name, table in release.tables.items()}
+    for pairs in joined(shown).values():
+        assert smallest(pairs) >= 3
+    assert any("Pseudonyms come from a new key" in note for note in release.notes)
+    assert "pseudonym_key" not in repr(release.parts)
+    release.save(tmp_path / "out")
+    kept = (tmp_path / "out.owner-only" / "pseudonyms.key").read_text().strip()
+    assert len(kept) == 64
+    assert kept not in (tmp_path / "out" / "dataset.manifest.json").read_text()
+    again = shoal.anonymize(dataset)
+    assert again.tables["patients"]["patient"].values != release.tables["patients"]["patient"].values
+
+
+def test_compare_gives_the_loss_of_own_columns_and_the_risk_of_all(dataset, release):
+    found = shoal.compare(dataset, release)
+    for name, part in release.parts.items():
+        if name != "lab":  # no quasi-identifiers of its own
+            assert (
+                set(found[name].quality["loss"].columns) == {"patients": {"sex", "age"}, "stays": {"ward", "dx"}}[name]
+            )
+        assert found[name].after["k-anonymity"] == part.requirements[0].verdict.value["k"]
+        assert found[name].before["k-anonymity"] == shoal.assess(dataset)[name].k
+    assert not found["lab"].quality
+
+
+def test_attack_follows_the_references(dataset, release):
+    found = shoal.attack(dataset, release, attacks=["linkage", "homogeneity"])
+    assert set(found.tables) == {"patients", "stays", "lab"}
+    assert {result.column for result in found["stays"].results} == {None, "dx"}
+    assert {result.column for result in found["lab"].results} == {None, "stays.dx"}
+    for name in found:
+        linkage = next(result for result in found[name].results if result.attack == "linkage")
+        assert linkage.success.low <= 1 / 3
+
+
+def test_peers_of_every_table(dataset):
+    found = shoal.peers(dataset, most=1)
+    assert set(found.tables) == {"patients", "stays", "lab"}
+    assert {"ward", "patients.age", "dx"} <= set(found["stays"].summary())
+
+
+def test_files_are_matched_as_they_were_made(dataset, release, tmp_path):
+    release.save(tmp_path / "out", suffix=".csv")
+    read = shoal.compare(dataset, tmp_path / "out")
+    made = shoal.compare(dataset, release)
+    for name in made:
+        assert read[name].matched == made[name].matched
+        losses = [
+            {measure: quality.total.value for measure, quality in compared[name].quality.items() if quality.total}
+            for compared in (read, made)
+        ]
+        assert losses[0] == losses[1]
+
+
+def test_identify_finds_references_and_individuals():
+    found = shoal.identify(shoal.Dataset.read(hospital()), combinations=False)
+    assert [str(reference) for reference in found.references] == [
+        "stays.patient → patients.patient",
+        "lab.stay → stays.stay",
+    ]
+    assert found.subjects == {"patients": "patient"}
+    policy = found.policy(purpose="internal")
+    assert policy.tables["stays"].refers == {"patient": "patients.patient"}
+    assert policy.tables["patients"].columns["name"].role.value == "direct"
+    assert "stay" not in policy.tables["lab"].columns
+    assert shoal.anonymize(shoal.Dataset.read(hospital(), policy)).verified
+
+
+def test_references_need_a_name_and_keys():
+    tables = {"patients": {"patient_id": range(100, 200)}, "visits": {"visit": range(50), "patient_id": [105] * 50}}
+    found = shoal.identify(shoal.Dataset.read(tables), combinations=False)
+    assert [str(reference) for reference in found.references] == ["visits.patient_id → patients.patient_id"]
+    tables["visits"]["patient_id"] = [105] * 40 + [7] * 10  # too many that refer to nobody
+    assert not shoal.identify(shoal.Dataset.read(tables), combinations=False).references
+    tables["visits"] = {"visit": range(50), "age": [105] * 50}  # keys by chance
+    assert not shoal.identify(shoal.Dataset.read(tables), combinations=False).references
+
+
+def test_two_tables_with_one_record_per_individual():
+    rng = np.random.default_rng(1)
+    number = rng.permutation(9_000)[:300]
+    tables = {"baseline": {"subjid": number[:250], "age": rng.integers(20, 80, 250)}, "subjects": {"subjid": number}}
+    found = shoal.identify(shoal.Dataset.read(tables), combinations=False)
+    assert [str(reference) for reference in found.references] == ["baseline.subjid → subjects.subjid"]
+    assert found.subjects == {"subjects": "subjid"}
+
+
+def test_what_is_wrong_with_a_dataset_is_told(dataset, release, tmp_path):
+    with pytest.raises(PolicyError, match="option 'quasi' applies to a single table"):
+        shoal.assess(dataset, quasi=["ward"])
+    with pytest.raises(PolicyError, match="describes no tables"):
+        shoal.assess(shoal.Dataset.read(hospital()))
+    data = hospital()
+    del data["lab"]
+    with pytest.raises(ReadError, match="describes a table 'lab'"):
+        shoal.assess(shoal.Dataset.read(data), dataset.policy)
+    with pytest.raises(ReadError, match="does not contain the table 'lab'"):
+        shoal.compare(dataset, {name: release.tables[name] for name in ("patients", "stays")})
+    with pytest.raises(ReadError, match="no folder"):
+        shoal.Dataset.read(tmp_path / "nothing")
+    data = hospital()
+    data["stays"]["patient"][0] = "nobody"
+    with pytest.raises(ReleaseError, match="Table 'stays': Records that refer to no record of another table: 1"):
+        shoal.assess(shoal.Dataset.read(data), dataset.policy)
+    data = hospital()
+    data["patients"]["patient"][1] = data["patients"]["patient"][0]
+    with pytest.raises(PolicyError, match="Table 'stays': .*identify several records"):
+        shoal.assess(shoal.Dataset.read(data), dataset.policy)
+
+
+def test_dropped_orphans_are_in_no_view():
+    data = hospital()
+    stay = data["stays"]["stay"][0]
+    data["stays"]["patient"][0] = "nobody"
+    policy = shoal.Policy.parse(ROLES.replace("[tables.stays]", '[tables.stays]\norphans = "drop"', 1))
+    found = shoal.assess(shoal.Dataset.read(data), policy)
+    assert found["stays"].records == len(data["stays"]["stay"]) - 1
+    assert found["lab"].records == len(data["lab"]["stay"]) - data["lab"]["stay"].count(stay)
+
+
+@given(people=st.integers(30, 120), seed=st.integers(0, 1000), k=st.integers(2, 5))
+@examples(20)
+def test_random_datasets_are_released_with_k_persons_in_every_table(people, seed, k):
+    policy = shoal.Policy.parse(ROLES.replace("k = 3", f"k = {k}") + "\n[search]\nsuppression = 0.1\n")
+    try:
+        made = shoal.anonymize(shoal.Dataset.read(hospital(people, seed), policy))
+    except ShoalError as error:
+        assert isinstance(error, ReleaseError)
+        return
+    shown = {name: table.to_arrow().to_pylist() for name, table in made.tables.items()}
+    for pairs in joined(shown).values():
+        assert not pairs or smallest(pairs) >= k
+
+
+def test_the_commands_take_a_folder(tmp_path):
+    (tmp_path / "in").mkdir()
+    for name, columns in hospital().items():
+        shoal.write(shoal.read(columns), tmp_path / "in" / f"{name}.csv")
+    (tmp_path / "policy.toml").write_text(ROLES)
+    for command in (
+        "identify in",
+        "assess in -p policy.toml",
+        "peers in -p policy.toml --most 1",
+        "anonymize in -p policy.toml -o out",
+        "compare in out -p policy.toml",
+        "attack in out -p policy.toml --only linkage",
+    ):
+        done = run(*command.split(), "--json", cwd=tmp_path)
+        assert done.returncode == (1 if "assess" in command else 0), done.stderr
+        assert set(json.loads(done.stdout)["result"]["tables"]) == {"patients", "stays", "lab"}
+        if "anonymize" not in command:
+            shown = run(*command.split(), cwd=tmp_path)
+            assert "Table stays" in shown.stdout
+    done = run("init", "in", "-o", "made.toml", cwd=tmp_path)
+    assert "Reference: lab.stay → stays.stay." in done.stderr
+    assert shoal.Policy.load(tmp_path / "made.toml").tables["lab"].refers == {"stay": "stays.stay"}
+    refused = run("assess", "in", "-p", "policy.toml", "--quasi", "ward", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "The option '--quasi' applies to a single table" in refused.stderr
