@@ -277,3 +277,19 @@ def test_distinct_rows_of_the_published_datasets(shared, kernels, name, distinct
     """Kroes 2021, Table 2."""
     table = shoal.read(shared / f"data/kroes/{name}.csv")
     assert len(table.distinct()) == distinct
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        pytest.param(
+            '"sex","born","age"\n"f","1958-05-17",66\n"m","1971-01-02",53\n', "text date integer", id="all text"
+        ),
+        pytest.param('sex,born,age\nf,"1958-05-17",66\nm,"1971-01-02",53\n', "text text integer", id="dates only"),
+        pytest.param('"sex","code","age"\n"f","0170",66\n"m","0171",53\n', "text text integer", id="codes stay text"),
+    ],
+)
+def test_quoted_dates_are_dates_in_a_file_that_quotes_all_text(tmp_path, text, kinds):
+    """Most programs quote all that is no number; quotes around dates alone mean that they are text."""
+    (tmp_path / "t.csv").write_text(text)
+    assert [column.kind.value for column in shoal.read(tmp_path / "t.csv").columns] == kinds.split()

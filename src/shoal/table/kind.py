@@ -30,6 +30,11 @@ class Kind(StrEnum):
         """Whether the values are numbers, which can be added."""
         return self in {Kind.INTEGER, Kind.NUMBER}
 
+    @property
+    def dated(self) -> bool:
+        """Whether the values are dates, with or without a time."""
+        return self in {Kind.DATE, Kind.DATETIME}
+
 
 def kind_of(arrow: pa.DataType, name: str) -> Kind:
     """Return the kind of an Arrow type; reject types that cannot be encoded, such as lists.

@@ -1,8 +1,7 @@
 """CSV and related formats: delimited text of any encoding and dialect."""
 
 import io
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -35,6 +34,7 @@ from shoal.table.formats.format import FORMATS, Format, Reading, check_options
 from shoal.table.formats.header import Header, looks_like_data
 from shoal.table.formats.lines import text_refusal, write_lines
 from shoal.table.formats.plain import LARGEST_RECORD, NotPlainError, plain_columns
+from shoal.table.formats.understood import Understood, needs_quotes, with_dates
 from shoal.table.inference import infer, is_marker
 from shoal.table.interned import InternedText
 from shoal.table.kind import Kind
@@ -153,7 +153,7 @@ class _Reader:
         self._note_encoding()
         columns.reverse()  # each column is released as soon as it is encoded
         understood = [self._understood(columns.pop(), place, quoted) for place in range(len(columns))]
-        encoded = self._without_thousands(understood)
+        encoded = self._without_thousands(with_dates(understood))
         details = {"encoding": self._encoding, "separator": self._dialect.separator}
         return Reading(encoded, rows, details, tuple(self._notes)).table("csv")
 
@@ -320,20 +320,23 @@ class _Reader:
             file=self._path.name,
         )
 
-    def _understood(self, column: InternedText, place: int, quoted: frozenset[int]) -> "_Understood":
+    def _understood(self, column: InternedText, place: int, quoted: frozenset[int]) -> Understood:
         """Infer the kind of a column and encode it."""
         raw, text = column.taken()
         name = self._header.names[place]
         entries = Entries.read(Kind.TEXT, text, self._options.suppressed, self._options.markers)
-        as_text = name in self._options.text or self._header.places[place] in quoted
         marked = is_marker(text)
-        read, commas = (entries, False) if as_text else self._inferred(entries, marked)
+        is_quoted = self._header.places[place] in quoted
+        seems, commas = (entries, False) if name in self._options.text else self._inferred(entries, marked)
+        read, commas = (entries, False) if is_quoted else (seems, commas)
         if commas:
             self._notes.append(ReadingNote(_COMMAS, Concern.VALUES, (name,)))
         self._notes += _on_markers(name, text, read, marked)
         doubtful = self._guesses_decimals and not commas and _has_thousands(text, read)
         otherwise = partial(raw.copy().encoded, name, entries) if doubtful else None
-        return _Understood(raw.encoded(name, read), commas, otherwise)
+        dates = partial(raw.copy().encoded, name, seems) if is_quoted and seems.kind.dated else None
+        ordinary = is_quoted and seems.kind is Kind.TEXT and not needs_quotes(text, self._dialect.separator)
+        return Understood(raw.encoded(name, read), commas, otherwise, dates, ordinary)
 
     @property
     def _guesses_decimals(self) -> bool:
@@ -347,7 +350,7 @@ class _Reader:
         read = infer(entries, decimal=",", marked=marked)
         return read, read.kind is Kind.NUMBER
 
-    def _without_thousands(self, understood: list["_Understood"]) -> list[Encoded]:
+    def _without_thousands(self, understood: list[Understood]) -> list[Encoded]:
         """If any column has decimal commas, keep columns as text whose points may separate thousands."""
         commas = any(column.commas for column in understood)
         encoded = [column.as_text() if commas and column.as_text else column.encoded for column in understood]
@@ -356,15 +359,6 @@ class _Reader:
                 reading = _POINTS_AS_TEXT if commas else _POINTS_AS_DECIMALS
                 self._notes.append(ReadingNote(reading, Concern.VALUES, (column.encoded.column.name,)))
         return encoded
-
-
-@dataclass(frozen=True, slots=True)
-class _Understood:
-    """A column of inferred kind; ``as_text`` encodes it as text instead, if its points may separate thousands."""
-
-    encoded: Encoded
-    commas: bool
-    as_text: Callable[[], Encoded] | None
 
 
 def _has_thousands(text: pa.Array, read: Entries) -> bool:
