@@ -495,7 +495,7 @@ def test_what_a_reader_should_know():
     table = shoal.read(data).assign(direct="name", **KNOWN)
     lacking = {name: data[name] for name in ("age", "sex", "dx", "name")}
     notes = shoal.attack(table, lacking, outsiders=data, in_order=True, attacks="linkage").notes
-    assert any("instead of matched: 'town'" in note for note in notes)
+    assert any("not used to find records: 'town'" in note for note in notes)
     assert any("direct identifiers: 'name'" in note for note in notes)
     assert any("100% of the control group equal an individual" in note for note in notes)
     few = {"age": data["age"]}

@@ -125,7 +125,7 @@ def test_the_loss_can_be_recomputed_from_the_released_file(tmp_path):
     low, high = min(map(min, ends.values())), max(map(max, ends.values()))
     ages = [1.0 if row["age"] == "*" else (ends[row["age"]][-1] - ends[row["age"]][0]) / (high - low) for row in rows]
     jobs = [{"*": 1.0, "craft": 0.5}.get(row["job"], 0.0) for row in rows]
-    loss = json.loads(manifest.read_text())["loss"]
+    loss = json.loads(manifest.read_text())["loss_by_label"]
     assert loss["columns"] == pytest.approx({"age": np.mean(ages), "job": np.mean(jobs)})
     assert loss["total"] == pytest.approx((np.mean(ages) + np.mean(jobs)) / 2)
     assert 0 < loss["total"] < 1
@@ -159,7 +159,7 @@ def test_a_column_that_is_suppressed_altogether_costs_all(tmp_path):
     """)
     manifest = json.loads(shoal.anonymize(data, policy).save(tmp_path / "r.csv")[1].read_text())
     assert manifest["suppressed_cells"] == {"age": 1, "sex": 0}
-    assert manifest["loss"] == {"total": 0.5, "columns": {"age": 1, "sex": 0}}
+    assert manifest["loss_by_label"] == {"total": 0.5, "columns": {"age": 1, "sex": 0}}
 
 
 @pytest.mark.parametrize("given", ['"yes"', "1", '"false"'])

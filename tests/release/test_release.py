@@ -517,3 +517,26 @@ def test_more_distinct_values_than_there_are(model):
     policy = {"version": 1, "columns": {"age": "quasi", "dx": "sensitive"}, "require": [model]}
     with pytest.raises(shoal.errors.ReleaseError, match="requires 3 distinct values .* column 'dx' has 2 values"):
         shoal.anonymize(data, shoal.Policy.model_validate(policy))
+
+
+def test_values_that_no_released_record_has_are_noted() -> None:
+    """An owner who publishes a table of diagnoses has to know that the release has no record of one of them."""
+    table = {
+        "place": [*"aaaaaaaaaaabbbbbbbbbb", "c"],
+        "status": [*"010101010101010101010", "2"],
+        "day": [*map(str, range(22))],
+    }
+    policy = shoal.Policy.parse("""
+    version = 1
+    require = [{ model = "k-anonymity", k = 5 }]
+    [search]
+    suppression = 0.1
+    [columns]
+    place = "quasi"
+    status = "insensitive"
+    day = "insensitive"
+    """)
+    notes = shoal.anonymize(table, policy).notes
+    assert [note for note in notes if "no released record has" in note] == [
+        "Values that no released record has, because all records with them are suppressed: status (1 of 3)."
+    ]

@@ -122,7 +122,7 @@ def test_cells_that_only_look_exact_are_not_called_so(tmp_path):
     assert release.levels == {}
     release.save(tmp_path / "out.csv")
     public = json.loads((tmp_path / "out.csv.manifest.json").read_text())
-    assert public["loss"] == {"total": None, "columns": {"age": None}}
+    assert public["loss_by_label"] == {"total": None, "columns": {"age": None}}
     for external in (False, True):
         page = shoal.report(DATA, release, external=external).to_markdown()
         assert "microaggregation" in page

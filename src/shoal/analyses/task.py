@@ -93,9 +93,15 @@ class Task:
         )
 
     def guessing(self, train: Ints) -> Fitted:
-        """Return the baseline model, which always predicts the mean or the most frequent value."""
-        values, counts = np.unique(self.truth[train], return_counts=True)
-        return Fitted(None, float(self.truth[train].mean() if self.numeric else values[counts.argmax()]))
+        """Return the baseline model, which always predicts the mean of the training records or the most frequent value.
+
+        The most frequent value is that of all records: of two that are nearly equally frequent, the training records
+        have fewer of the one that the test records have more of.
+        """
+        if self.numeric:
+            return Fitted(None, float(self.truth[train].mean()))
+        values, counts = np.unique(self.truth, return_counts=True)
+        return Fitted(None, float(values[counts.argmax()]))
 
     def errors(self, predicted: Floats, test: Ints) -> Floats:
         """Return the absolute error of each prediction; for categories, 1 if it is wrong and 0 if it is right."""

@@ -33,7 +33,7 @@ class Attack(Checked):
     criterion: ClassVar[Criterion]
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN})
     default: ClassVar[bool] = True  # whether the battery includes it by default
-    on_card: ClassVar[bool] = True  # whether success is a risk of WP216, and not only a step towards one
+    off_card: ClassVar[str] = ""  # the reason why success is no risk of WP216; empty: it is one
     targets_release: ClassVar[bool] = True  # whether the release is attacked, so that its success can be limited
     unit: ClassVar[str] = "individual"  # what success is a share of
     baseline_is: ClassVar[str] = "the same success without the release"  # the baseline in words

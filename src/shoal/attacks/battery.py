@@ -40,7 +40,9 @@ class Attacked(Presentable):
         strongest: dict[Criterion, Result | None] = {}
         for criterion in Criterion:
             judged = [
-                result for result in self.results if result.criterion is criterion and ATTACKS[result.attack].on_card
+                result
+                for result in self.results
+                if result.criterion is criterion and not ATTACKS[result.attack].off_card
             ]
             strongest[criterion] = max(judged, key=lambda result: (result.is_sure, result.gain), default=None)
         return strongest
@@ -48,13 +50,11 @@ class Attacked(Presentable):
     @property
     def off_card(self) -> str:
         """A sentence on the attacks that do not count towards the risks of WP216; empty if there are none."""
-        names = dict.fromkeys(result.attack for result in self.results if not ATTACKS[result.attack].on_card)
+        names = dict.fromkeys(result.attack for result in self.results if ATTACKS[result.attack].off_card)
         if not names:
             return ""
-        return (
-            "Not included in these risks, because they assume further knowledge, count a shift of probability, or do "
-            f"not attack the release: {', '.join(names)}."
-        )
+        reasons = "; ".join(f"{name} ({ATTACKS[name].off_card})" for name in names)
+        return f"Not included in these risks: {reasons}."
 
     def of(self, attack: str, column: str | None = None, *, variant: str | None = None) -> Result:
         """Return the first result of an attack, optionally on a given column or of a given variant."""

@@ -24,7 +24,7 @@ def notes(scene: Scene, how: str, register: Table | None = None) -> Iterator[str
     if scene.original.subject is None:
         yield "No column has the role subject: every record is counted as an individual."
     if scene.hidden:
-        yield f"Not in the release, and therefore reconstructed instead of matched: {listed(scene.hidden)}."
+        yield f"Not in the release, and therefore not used to find records: {listed(scene.hidden)}."
     if len(scene.targets) < len(scene.insiders):
         yield f"{len(scene.targets):,} of {len(scene.insiders):,} individuals are targeted, chosen at random."
 

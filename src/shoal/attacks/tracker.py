@@ -64,7 +64,7 @@ class Tracker(Attack):
     baseline_is: ClassVar[str] = "queries that are not combined"
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE})
     default: ClassVar[bool] = False
-    on_card: ClassVar[bool] = False
+    off_card: ClassVar[str] = "attacks a query service, not the release"
     targets_release: ClassVar[bool] = False
 
     least: int = Field(default=10, ge=1, description="minimum count that is answered")

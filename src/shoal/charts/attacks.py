@@ -26,7 +26,7 @@ def attacks(attacked: Attacked) -> Chart:
     """
     if not attacked.results:
         raise AttackError("nothing-to-draw", "No attack could be run, so there is nothing to draw.")
-    shown = sorted(attacked.results, key=lambda result: (not ATTACKS[result.attack].on_card, -result.lift))[:MOST]
+    shown = sorted(attacked.results, key=lambda result: (bool(ATTACKS[result.attack].off_card), -result.lift))[:MOST]
     values = [
         {
             "attack": f"{place:02d} {result.title}",

@@ -194,7 +194,7 @@ def show(attacked: "Attacked", out: "Console") -> None:
             present = "present" if best.is_sure else "no significant gain"
             whole = counted(best.targets, ATTACKS[best.attack].unit)
             figures = f"{share(best.success.value)} of {whole}, baseline {share(best.baseline)}"
-            outcome = f"{present}; {best.title}: {figures}"
-        out.print(f"  {question}: {plain(outcome)}")
+            outcome = f"{present}; attack {best.title}: {figures}"
+        out.print(f"  risk of {question}: {plain(outcome)}")
     if attacked.off_card:
         out.print(f"  [dim]{attacked.off_card}[/dim]")

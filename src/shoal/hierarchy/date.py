@@ -89,6 +89,10 @@ class Date(Spec):
         del folder
         return of_dates(labels)
 
+    def with_units(self, column: Column) -> "Date":
+        """Return the hierarchy with the units of its levels for a column stated explicitly."""
+        return self.model_copy(update={"units": self._units(column)})
+
     def _units(self, column: Column) -> list[DateUnit]:
         if self.units:
             return self.units

@@ -118,7 +118,8 @@ def _pairs(sample: Sample) -> Iterator[Link]:
         elif left in ranks and other in ranks:
             few = 0 < together <= _NEAR * max(number[left], number[other])  # values of one beside each of the other
             if abs(correlations.between(left, other)) >= (_TOGETHER if few else _CLOSELY):
-                yield Link(Way.NEAR, (left,), other, both=True)
+                alike = sample.together(left, other) == number[left] == number[other]
+                yield Link(Way.DETERMINES if alike else Way.NEAR, (left,), other, both=True)
 
 
 @dataclass(frozen=True, eq=False)

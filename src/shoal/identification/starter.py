@@ -7,6 +7,7 @@ from typing import Any
 from shoal import toml
 from shoal.hierarchy.automatic import propose
 from shoal.hierarchy.broad_groups import with_broad_groups
+from shoal.hierarchy.date import Date
 from shoal.hierarchy.interval import Interval
 from shoal.hierarchy.suppression import Suppression
 from shoal.identification.finding import Finding
@@ -119,6 +120,8 @@ def _line(table: Table, finding: Finding, width: int, least: int) -> str:
     spec = propose(column, nominal=finding.concept is not None and finding.concept.nominal)
     if isinstance(spec, Interval):
         spec = with_broad_groups(spec, column, table.persons(finding.name), least)
+    if isinstance(spec, Date):
+        spec = spec.with_units(column)
     plain = finding.role in {Role.DIRECT, Role.INSENSITIVE} or isinstance(spec, Suppression)
     linked = f", linked = {toml.value(finding.follows)}" if finding.follows is not None else ""
     entry = f'{{ role = "{finding.role}"{linked}{"" if plain else f", hierarchy = {spec.toml()}"} }}'

@@ -22,8 +22,8 @@ class Loss(CellQuality):
     Arbuckle 2013 use it for health data). Value and cost: 0 to 1.
 
     ``balance`` applies to searches; the default is 0.5. Higher values make generalisation cheaper, lower values make
-    suppression cheaper (ARX's slider). At 1, only suppression has a cost. At 0, suppression costs no more than
-    the generalisation of the cell.
+    suppression cheaper (ARX's slider). At 1, only suppression has a cost. At 0, suppressing a cell costs as
+    much as generalising it to the same level as the other cells.
 
     >>> import shoal
     >>> shown = ["a or b", "a or b", "c", "d", "e"]

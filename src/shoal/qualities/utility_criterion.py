@@ -25,6 +25,7 @@ class UtilityCriterion(CellQuality):
     """
 
     name: ClassVar[str] = "utility-criterion"
+    title: ClassVar[str] = "loss that doubles with each possible value"
     aspect: ClassVar[Aspect] = Aspect.VALUES
 
     def cells(self, nodes: Nodes) -> Floats:

@@ -34,7 +34,7 @@ def published(table: Table, policy: Policy, chosen: Mapping[str, Any]) -> dict[s
         "records": table.records,
         **_classes(table),
         "suppressed_cells": _suppressed_cells(table),
-        "loss": visible_loss(table, policy).document(),
+        "loss_by_label": visible_loss(table, policy).document(),
         "recoding": how.technique.kind,
         "refined": how.refine,
         **({} if how.target is None else {"target": how.target}),

@@ -37,9 +37,15 @@ _HEADINGS = (
 @chapter("methods", place=120)
 def methods(findings: PublicFindings, audience: Audience) -> Section:
     """Explain every measure used in the report by its definition."""
-    del audience  # contains no figures about the data
+    without = audience.external and findings.attacks is None
     guide = Sheet(
-        "Contents required by regulations and standards", ("source", "required content", "chapter"), _HEADINGS, words=3
+        "Contents required by regulations and standards",
+        ("source", "required content", "chapter"),
+        tuple(
+            (source, content, _only_internal(chapters) if without else chapters)
+            for source, content, chapters in _HEADINGS
+        ),
+        words=3,
     )
     models, limited = _asked(findings, Guarantee.VERIFIED), _asked(findings, Guarantee.MEASURED)
     tried = set() if findings.attacks is None else {result.attack for result in findings.attacks.results}
@@ -55,6 +61,15 @@ def methods(findings: PublicFindings, audience: Audience) -> Section:
         ),
     ]
     return Section.of("Methods and sources", "methods", [guide, *parts])
+
+
+def _only_internal(chapters: str) -> str:
+    """Return chapters with a remark that the attacks are in the internal report only.
+
+    >>> _only_internal("Context; Attacks"), _only_internal("Risk")
+    ('Context; Attacks (internal report)', 'Risk')
+    """
+    return chapters.replace("Attacks", "Attacks (internal report)")
 
 
 def _asked(findings: PublicFindings, guarantee: Guarantee) -> set[str]:
