@@ -6,6 +6,7 @@ from string import Formatter
 from typing import Any
 
 _MOST_DIGITS = 17  # maximum number of significant digits
+_SMALLEST = 1e-9  # smaller numbers are written as smaller than this one
 
 _EVEN, _MANY = 0.5, 100  # risk from which per cent are shown; n from which tenths are omitted in 1 in n
 
@@ -71,12 +72,14 @@ def short(number: Any, limit: Any = None, *, digits: int = 3) -> str:
     >>> from fractions import Fraction
     >>> short(Fraction(1, 3)), short(11), short(0.25), short(226123.4), short(0.000_012_34), short(float("inf"))
     ('0.333', '11', '0.25', '226,123', '0.0000123', 'infinity')
-    >>> short(0.2003, limit=0.2), short(0.1998, limit=0.2)
-    ('0.2003', '0.1998')
+    >>> short(0.2003, limit=0.2), short(0.1998, limit=0.2), short(3e-17)
+    ('0.2003', '0.1998', '<0.000000001')
     """
     if isinstance(number, int):
         return f"{number:,}"
     value = float(number)
+    if 0 < abs(value) < _SMALLEST and limit is None:
+        return f"<{_SMALLEST:.9f}" if value > 0 else f">-{_SMALLEST:.9f}"
     if not isfinite(value):
         return "not a number" if isnan(value) else "infinity" if value > 0 else "−infinity"
     for places in range(digits, _MOST_DIGITS):

@@ -293,3 +293,14 @@ def test_quoted_dates_are_dates_in_a_file_that_quotes_all_text(tmp_path, text, k
     """Most programs quote all that is no number; quotes around dates alone mean that they are text."""
     (tmp_path / "t.csv").write_text(text)
     assert [column.kind.value for column in shoal.read(tmp_path / "t.csv").columns] == kinds.split()
+
+
+def test_a_separator_that_the_file_does_not_use_is_refused(tmp_path):
+    """Otherwise the whole line becomes one column, which no role and no rule of a policy recognises."""
+    file = tmp_path / "data.csv"
+    file.write_text("id,age\n1,34\n2,71\n")
+    with pytest.raises(ReadError, match=r"contains no ';', but contains ','") as raised:
+        shoal.read(file, separator=";")
+    assert raised.value.code == "wrong-separator"
+    file.write_text('"weight, kg"\n71\n')
+    assert shoal.read(file, separator=";").names == ("weight, kg",)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli import source as given
-from shoal.cli.output import document, progress_bar, remark
+from shoal.cli.output import Notes, document, progress_bar, remark
 from shoal.errors import ModelError, WriteError
 from shoal.remedy import Option
 
@@ -88,20 +88,21 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
     if external and survival is not None:
         remark("Note: Survival curves show the times of single events and are not included in external reports.")
     chosen = shoal.Policy.load(policy)
-    table = given.load(data, options, chosen)
+    notes = Notes(verbose=True)
+    table = given.load(data, options, chosen, notes)
     others = {"external": register, "outsiders": outsiders}
     wanted = _wanted(table, predict, survival)
     with progress_bar() as hook:
         result: Any = (
             shoal.anonymize(table, chosen, progress=hook)
             if release is None
-            else given.load(release, {"suppressed": SUPPRESSED, **options})
+            else given.load(release, {"suppressed": SUPPRESSED, **options}, None, notes)
         )
         matching: dict[str, Any] = {} if release is None else {"key": given.names(key), "in_order": in_order}
         tried = None
         if attacks:
             settings: dict[str, Any] = {
-                name: given.load(path, options) for name, path in others.items() if path is not None
+                name: given.load(path, options, None, notes) for name, path in others.items() if path is not None
             }
             tried = shoal.attack(table, result, chosen, progress=hook, **matching, **settings)
         report = shoal.report(

@@ -158,13 +158,18 @@ class Advice(Presentable):
         return Sheet(title, headings, tuple(rows), notes, words=1) if rows else None
 
     def alternatives_sheet(self) -> Sheet | None:
-        """Return the other releases that were made, if there are any."""
+        """Return this release and the other releases that were made; None if there was no time for any."""
         rows = [("This release", short(self.cost), f"{self.suppressed:,}")]
         rows += [(other.change, short(other.cost), f"{other.suppressed:,}") for other in self.alternatives]
         notes = [f"Information loss: {Loss.title}; 0 = none, 1 = everything."]
-        notes += [] if self.complete else ["Not all alternatives were tried within the time limit."]
+        if not self.complete:
+            notes.append("Not all alternatives were tried within the time limit.")
+        elif not self.alternatives:
+            notes.append("No other technique and no smaller set of quasi-identifiers gives a release.")
         headings = ("alternative", "information loss", "individuals suppressed")
-        return Sheet("Alternatives", headings, tuple(rows), tuple(notes)) if self.alternatives else None
+        return (
+            Sheet("Alternatives", headings, tuple(rows), tuple(notes)) if self.alternatives or self.complete else None
+        )
 
     def sheet(self) -> Sheet:
         """Return the advice as a table of sentences."""

@@ -103,7 +103,12 @@ def _classes(table: Table) -> dict[str, Any]:
     if not table.quasi or not table.records:
         return {}
     sizes = class_sizes(table)
-    return {"classes": len(sizes), "smallest_class": int(sizes.min()), "mean_class": float(sizes.mean())}
+    return {
+        "classes": len(sizes),
+        "class_sizes_in": "records",
+        "smallest_class": int(sizes.min()),
+        "mean_class": float(sizes.mean()),
+    }
 
 
 def _suppressed_cells(table: Table) -> dict[str, float]:

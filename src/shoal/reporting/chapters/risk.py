@@ -89,7 +89,7 @@ def _public_identity(findings: PublicFindings, audience: Audience) -> Iterator[S
     if not findings.countable:
         ours = "; the owner verified the requirements above before the subject column was removed"
         verified = ours if findings.ours else ""
-        note = f"{findings.uncountable} Recipients cannot recount individuals in it{verified}."
+        note = f"{findings.uncountable} Recipients can recount records, but not individuals{verified}."
         yield Section.of("Identity disclosure", "identity", [Text(note, Tone.NOTE)])
         return
     after = findings.after

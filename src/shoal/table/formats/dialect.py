@@ -52,6 +52,26 @@ class Dialect:
     ends_well: bool
 
 
+def _check_separator(path: Path, separator: str, rows: list[tuple[str, ...]]) -> None:
+    """Refuse a separator that the first rows do not contain, if each of them contains another one equally often."""
+    first = [row[0] for row in rows if row]
+    usual = max(SEPARATORS, key=first[0].count)
+    if first[0].count(usual) and len({row.count(usual) for row in first}) == 1:
+        raise ReadError(
+            "wrong-separator",
+            "The first row of '{file}' contains no {separator}, but contains {usual}.",
+            remedy=Option("separator", usual if usual != "\t" else "tab"),
+            file=path.name,
+            separator=_named(separator),
+            usual=_named(usual),
+        )
+
+
+def _named(separator: str) -> str:
+    """Return a separator for a message."""
+    return "tab" if separator == "\t" else f"'{separator}'"
+
+
 def detect(path: Path, *, encoding: str | None, separator: str | None, skip: int) -> Dialect:
     """Detect the dialect of a file from its beginning."""
     size = SAMPLE
@@ -69,6 +89,8 @@ def detect(path: Path, *, encoding: str | None, separator: str | None, skip: int
         raise ReadError(
             "empty-file", "The file '{file}' is empty, or has no row after the skipped lines.", file=path.name
         )
+    if separator and len(rows[0]) == 1:
+        _check_separator(path, separator, rows)
     if any("\0" in name for name in rows[0]):
         raise ReadError(
             "zero-bytes",
