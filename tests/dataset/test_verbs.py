@@ -249,3 +249,83 @@ def test_the_commands_take_a_folder(tmp_path):
     refused = run("assess", "in", "-p", "policy.toml", "--quasi", "ward", cwd=tmp_path)
     assert refused.returncode == 2
     assert "The option '--quasi' applies to a single table" in refused.stderr
+
+
+def summaries(report):
+    """Return the rows of the table on all tables, by table."""
+    (sheet,) = [block for block in report.sections[0].blocks if getattr(block, "title", "") == "Tables"]
+    return {row[0]: dict(zip(sheet.headings[1:], row[1:], strict=True)) for row in sheet.rows}
+
+
+def test_one_report_covers_all_tables(dataset, release, tmp_path):
+    report = shoal.report(dataset, release, shoal.attack(dataset, release, attacks="linkage", targets=50))
+    assert report.findings.met
+    assert [section.title for section in report.sections if section.title.startswith("Table ")] == [
+        f"Table {name}" for name in dataset.tables
+    ]
+    shown = joined({name: table.to_frame("pyarrow").to_pylist() for name, table in release.tables.items()})
+    given = joined({name: rows_of(columns) for name, columns in hospital().items()})
+    for name, row in summaries(report).items():
+        assert row["smallest class"] == f"{smallest(given[name])} → {smallest(shown[name])}"
+        assert row["records"] == f"{len(given[name]):,} → {len(shown[name]):,}"
+    page = report.to_html()
+    anchors = [part.partition('"')[0] for part in page.split('id="')[1:]]
+    assert len(anchors) == len(set(anchors))
+    assert all(f'href="#{anchor}"' in page for anchor in ("summary", "table-1", "table-3-risk"))
+    release.save(tmp_path / "out", suffix=".csv")
+    again = shoal.report(dataset, tmp_path / "out")
+    assert again.findings.ours
+    assert summaries(again) == summaries(report)
+
+
+def test_the_external_report_on_a_dataset_has_no_exact_counts(dataset, release):
+    report = shoal.report(dataset, release, external=True, least=1000)
+    assert {row["smallest class"] for row in summaries(report).values()} == {"fewer than 1,000"}
+    text = report.to_markdown()
+    assert "Individuals who are unique" not in text
+    assert not any(str(person) in text for person in hospital()["patients"]["patient"][:20])
+
+
+def test_a_report_says_which_files_it_does_not_know(dataset, release, tmp_path):
+    """A release that was changed by hand is judged, but not called a release of this policy."""
+    release.save(tmp_path / "out", suffix=".csv")
+    path = tmp_path / "out" / "stays.csv"
+    path.write_text(path.read_text().replace(",A,", ",B,"))
+    with pytest.raises(ReadError, match="modified after its release"):
+        shoal.report(dataset, tmp_path / "out")
+    (tmp_path / "out" / "dataset.manifest.json").unlink()
+    report = shoal.report(dataset, tmp_path / "out")
+    assert not report.findings.ours
+    assert "There is no record that this release was made" in report.to_markdown()
+
+
+def test_a_table_with_identifiers_fails_the_report(dataset, release):
+    patients = release.tables["patients"].to_frame("pyarrow")
+    named = patients.append_column("name", [["x"] * patients.num_rows])
+    report = shoal.report(dataset, {**release.tables, "patients": named})
+    assert not report.findings.met
+    assert "patients.name" in report.to_markdown()
+
+
+def test_options_of_a_single_table_are_refused_by_the_report(dataset, release):
+    with pytest.raises(PolicyError, match="'key' applies to a single table"):
+        shoal.report(dataset, release, key="patient")
+    with pytest.raises(ShoalError, match="not a result"):
+        shoal.report(dataset, release, shoal.assess(dataset))
+
+
+def test_the_command_line_reports_on_a_folder(tmp_path):
+    (tmp_path / "in").mkdir()
+    for name, columns in hospital().items():
+        shoal.write(shoal.read(columns), tmp_path / "in" / f"{name}.csv")
+    (tmp_path / "policy.toml").write_text(ROLES)
+    options = ["-p", "policy.toml", "--no-attacks"]
+    made = run("report", "in", *options, "-o", "made.md", "--keep", "out", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    read = run("report", "in", "out", *options, "-o", "read.md", cwd=tmp_path)
+    assert read.returncode == 0, read.stderr
+    assert "## Table stays" in (tmp_path / "read.md").read_text()
+    refused = run("report", "in", "out", *options, "-o", "refused.md", "--key", "patient", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "The option '--key' applies to a single table" in refused.stderr
+    assert not (tmp_path / "refused.md").exists()

@@ -1,7 +1,7 @@
 """``shoal report``: a report on a release."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -11,6 +11,7 @@ from shoal.errors import ModelError, WriteError
 from shoal.remedy import Option
 
 if TYPE_CHECKING:
+    from shoal.dataset.dataset import Dataset
     from shoal.policy.policy import Policy
     from shoal.progress import Hook
     from shoal.reporting.findings import Analysis
@@ -89,6 +90,20 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
         remark("Note: Survival curves show the times of single events and are not included in external reports.")
     chosen = shoal.Policy.load(policy)
     notes = Notes(verbose=True)
+    dataset = given.load_dataset(data, options, chosen, notes)
+    if dataset is not None:
+        _report_dataset(
+            dataset,
+            release,
+            output,
+            {"external": external, "least": least, "title": title},
+            {"register": register, "outsiders": outsiders, "key": key, "in-order": in_order}
+            | {"predict": predict, "survival": survival, "advice": advice},
+            attacks=attacks,
+            keep=keep,
+            force=force,
+            json=json,
+        )
     table = given.load(data, options, chosen, notes)
     others = {"external": register, "outsiders": outsiders}
     wanted = _wanted(table, predict, survival)
@@ -120,6 +135,33 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
             **(_around(table, chosen, hook) if lattice and release is None and not external else {}),
         )
         if keep is not None:  # first, because it may fail: a report without its release would be incomplete
+            result.save(keep, force=force, beside=None if isinstance(keep, Path) else output.parent)
+        path = report.save(output, force=force)
+    _tell(report, path, keep, json=json)
+    raise typer.Exit(0 if report.findings.met or not report.findings.requirements else 1)
+
+
+def _report_dataset(  # noqa: PLR0913 - options of the command
+    dataset: "Dataset",
+    release: Any,
+    output: Path,
+    settings: dict[str, Any],
+    single: dict[str, Any],
+    *,
+    attacks: bool,
+    keep: Any,
+    force: bool,
+    json: bool,
+) -> NoReturn:
+    """Write one report on all tables of a dataset; ``single``: options that apply to a single table."""
+    import shoal
+
+    given.refuse_single(single)
+    with progress_bar() as hook:
+        result: Any = shoal.anonymize(dataset, progress=hook) if release is None else release
+        tried = shoal.attack(dataset, result, progress=hook) if attacks else None
+        report = shoal.report(dataset, result, tried, progress=hook, **settings)
+        if keep is not None:
             result.save(keep, force=force, beside=None if isinstance(keep, Path) else output.parent)
         path = report.save(output, force=force)
     _tell(report, path, keep, json=json)

@@ -158,7 +158,7 @@ class TableViews:
         column, codes = compacted(
             last[way.column], last.codes(way.column)[way.records(records, self.links.__getitem__)]
         )
-        given = self.dataset.tables[name].names
+        given = set(self.dataset.tables[name].names) - self.dataset.keys(name)  # keys are not part of the view
         return Encoded(replace(column, name=unused(way.column, given) if way.steps else way.column), codes)
 
     def _policy(self, name: str, table: Table, inherited: list[ShownColumn], subject: str | None) -> Policy:

@@ -41,6 +41,26 @@ def recorded(released: Table, original: Table, policy: Policy) -> Mapping[str, A
     return internal if same_policy and same_input else None
 
 
+def recorded_tables(released: Mapping[str, Table], policy: Policy) -> Mapping[str, Mapping[str, Any]] | None:
+    """Return the internal manifests of the tables of a dataset; None if they do not record these files and this policy.
+
+    The manifests do not identify the original; :func:`shoal.release.origins.kept_origins` does.
+    """
+    files = {name: table.source.files for name, table in released.items()}
+    folders = {paths[0].parent for paths in files.values() if len(paths) == 1}
+    if len(folders) != 1 or any(len(paths) != 1 for paths in files.values()):
+        return None
+    try:
+        kept = owner_folder(folders.pop()) / "internal.json"
+        internal = json.loads(kept.read_text(encoding="utf-8"))
+        hashes = {paths[0].name: sha256(paths[0]) for paths in files.values()}
+        same_files = all(internal["files"][name] == digest for name, digest in hashes.items())
+        same_policy = _without_publish(internal["policy"]) == _without_publish(json.loads(written(policy.document())))
+        return internal["tables"] if same_files and same_policy else None
+    except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        return None
+
+
 def _without_publish(policy: Mapping[str, Any]) -> dict[str, Any]:
     return {name: part for name, part in policy.items() if name != "publish"}
 

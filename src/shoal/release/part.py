@@ -1,6 +1,6 @@
 """A part of a release: the tables made from one original table, with the evidence for them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from shoal.release.sampling import taken
 from shoal.release.transformation import Transformation
 from shoal.table.raw import Encoded
 from shoal.table.table import Table
+from shoal.words import counted
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -92,6 +93,11 @@ class ReleasePart:
         return None if self.promise.kin is None else self.promise.kin.history
 
     @property
+    def remarks(self) -> tuple[str, ...]:
+        """All notes for the owner, the most important first."""
+        return tuple(_remarks(self))
+
+    @property
     def is_searched(self) -> bool:
         """Whether a search was made to meet requirements; otherwise the table is released unchanged."""
         return bool(self.facts)
@@ -115,3 +121,20 @@ class ReleasePart:
             facts={**self.facts, "requirements": documents},
             internal={**self.internal, "requirements": documents},
         )
+
+
+def _remarks(part: ReleasePart) -> Iterator[str]:
+    """Yield the notes on a part for the owner, the most important first."""
+    kin, reasons = part.promise.kin, dict[str, list[str]]()
+    if kin is not None and kin.orphans:
+        yield f"Suppressed, because they refer to no record: {counted(kin.orphans, 'record')}."
+    if kin is not None and kin.followed:
+        yield f"Suppressed with the record that they refer to: {counted(kin.followed, 'record')}."
+    if not part.is_searched:
+        yield "No requirement applies to this table."
+    for name, why in part.left_out.items():
+        reasons.setdefault(why, []).append(name)
+    if reasons:
+        columns = "; ".join(f"{', '.join(names)} ({why})" for why, names in reasons.items())
+        yield f"Columns not released: {columns}."
+    yield from part.notes

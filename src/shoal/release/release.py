@@ -1,6 +1,6 @@
 """Release: the released tables, with the evidence that they meet the requirements."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -157,10 +157,10 @@ class Release(Presentable):
     def notes(self) -> tuple[str, ...]:
         """The notes for the owner, the most important first."""
         if not self.policy.tables:
-            return tuple(_notes(self.part))
+            return self.part.remarks
         tables: dict[str, list[str]] = {}
         for name, part in self.parts.items():
-            for note in _notes(part):
+            for note in part.remarks:
                 tables.setdefault(note, []).append(name)
         common = [f"{', '.join(names)}: {note}" for note, names in tables.items()]
         if any(part.pseudonym_key is not None for part in self.parts.values()):
@@ -233,23 +233,6 @@ class Release(Presentable):
         """
         folder = None if beside is None else Path(beside)
         return Saving(self.parts, self.policy, force, separator, suffix, folder, progress).to(path)
-
-
-def _notes(part: ReleasePart) -> Iterator[str]:
-    """Yield the notes on a part for the owner, the most important first."""
-    kin, reasons = part.promise.kin, dict[str, list[str]]()
-    if kin is not None and kin.orphans:
-        yield f"Suppressed, because they refer to no record: {counted(kin.orphans, 'record')}."
-    if kin is not None and kin.followed:
-        yield f"Suppressed with the record that they refer to: {counted(kin.followed, 'record')}."
-    if not part.is_searched:
-        yield "No requirement applies to this table."
-    for name, why in part.left_out.items():
-        reasons.setdefault(why, []).append(name)
-    if reasons:
-        columns = "; ".join(f"{', '.join(names)} ({why})" for why, names in reasons.items())
-        yield f"Columns not released: {columns}."
-    yield from part.notes
 
 
 def _table_sheet(release: Release) -> Sheet:

@@ -95,5 +95,16 @@ class Section:
         )
         return cls(title, anchor, tuple(shown))
 
+    def within(self, outer: str) -> "Section":
+        """Return the section as a part of another one, with anchors that are unique in the document."""
+        parts = (block.within(outer) if isinstance(block, Section) else block for block in self.blocks)
+        return Section(self.title, f"{outer}-{self.anchor}", tuple(parts))
+
+    @property
+    def parts(self) -> tuple["Section", ...]:
+        """The parts of a section that consists of parts only."""
+        parts = tuple(block for block in self.blocks if isinstance(block, Section))
+        return parts if len(parts) == len(self.blocks) else ()
+
 
 Block: TypeAlias = Union[Text, Facts, Listing, Figure, Code, Signature, Sheet, Beside, Section]  # noqa: UP007 - refers to itself

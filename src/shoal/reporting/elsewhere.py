@@ -17,12 +17,14 @@ from shoal.plain import plain
 from shoal.policy.policy import Policy
 from shoal.policy.requirements import AttackLimit
 from shoal.progress import Hook, Progress
+from shoal.qualities.quality import Measured
 from shoal.recoding.matching import Match
 from shoal.release.advice import MOST_RECORDS, Advice, AdviceBasis, advice, losses
 from shoal.release.judgement import Guarantee, Judgement
 from shoal.release.manifest import recorded
 from shoal.release.measuring import measured_limits
 from shoal.release.pairing import drawn_from, which
+from shoal.release.part import ReleasePart
 from shoal.release.promise import Original
 from shoal.release.verification import with_persons
 from shoal.reporting.findings import Findings, Required, Verdicts, about_columns, rest, threshold, verdicts
@@ -43,18 +45,31 @@ def of_tables(  # noqa: PLR0913 - two tables, and how their records are matched
     key: Sequence[str] | str | None = None,
     *,
     in_order: bool = False,
+    match: Match | None = None,
+    quality: Mapping[str, Measured] | None = None,
+    part: ReleasePart | None = None,
+    internal: Mapping[str, Any] | None = None,
+    inherited: tuple[str, ...] = (),
+    pseudonyms: tuple[str, ...] | None = None,
     advice_seconds: float | None = None,
     **more: Any,
 ) -> Findings:
-    """Collect the findings about a table that was made elsewhere from an original."""
+    """Collect the findings about a released table by recounting it.
+
+    ``match``: the match of the records, if known. ``quality``: the quality measures, if already computed. ``part``: the
+    part of a release that the table shows, if ``anonymize`` made it. ``internal``: its internal manifest, if known.
+    ``inherited``: the columns of other tables. ``pseudonyms``: the columns that show pseudonyms, if not those of the
+    policy.
+    """
     table = table_of(original, policy)
     release = _with_roles(table_of(released, suppressed=SUPPRESSED), table)
     progress(Progress("assessing the original", 0))
     before = assess(table, policy, threshold=threshold(policy))
     progress(Progress("comparing them", 1))
-    matched = which(table, release, names_of(key), hierarchies=policy.hierarchies(table), in_order=in_order)
+    matched = match or which(table, release, names_of(key), hierarchies=policy.hierarchies(table), in_order=in_order)
     drawn, of_drawn = drawn_from(table, matched)
-    comparison = compare(drawn, release, policy, matched=of_drawn)
+    comparison = compare(drawn, release, policy, qualities=None if quality is None else [], matched=of_drawn)
+    comparison = comparison if quality is None else replace(comparison, quality=quality)
     progress(Progress("assessing the release", 2))
     people = policy.sampled_population(table, before.persons) if _sized(policy) else None
     known = Original(
@@ -71,8 +86,11 @@ def of_tables(  # noqa: PLR0913 - two tables, and how their records are matched
         seen, strange = release, error.message
     if release.subject is not None:
         seen = seen.assign(subject=release.subject)
-    internal = recorded(release, table, policy)
+    internal = internal or recorded(release, table, policy)
     ours = internal is not None
+    columns = about_columns(policy, table, release, ours=ours)
+    if pseudonyms is not None:
+        columns["pseudonyms"] = pseudonyms
     after = assess(seen, rest(policy), threshold=threshold(policy), population=people)
     return Findings(
         policy=policy,
@@ -88,8 +106,10 @@ def of_tables(  # noqa: PLR0913 - two tables, and how their records are matched
             *(_limited(limit, more.get("attacks")) for limit in policy.attack_limits),
         ),
         ours=ours,
+        part=part,
         advice=_advice(table, seen, known, matched, comparison, policy, advice_seconds, progress),
-        **about_columns(policy, table, release, ours=ours),
+        inherited=inherited,
+        **columns,
         **more,
     )
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,6 +26,7 @@ from shoal.progress import Hook, Progress
 from shoal.qualities.quality import Measured
 from shoal.release.advice import MOST_RECORDS, Advice, AdviceBasis, advice
 from shoal.release.judgement import Guarantee, Judgement
+from shoal.release.part import ReleasePart
 from shoal.release.published import figures
 from shoal.release.release import Release
 from shoal.release.verification import as_written, with_persons
@@ -117,8 +119,20 @@ class PublicFindings:
     naming: tuple[str, ...]
     unknown: tuple[str, ...]
     ours: bool
+    pseudonyms: tuple[str, ...] = ()
+    inherited: tuple[str, ...] = ()
     chosen: Mapping[str, Any] = field(default_factory=dict)
     attacks: Attacked | None = None
+
+    @property
+    def own_columns(self) -> tuple[str, ...]:
+        """The released columns of the table itself, without those that its records inherit."""
+        return tuple(name for name in self.released.names if name not in self.inherited)
+
+    @property
+    def by_table(self) -> Mapping[str, "PublicFindings"]:
+        """The findings of each table; a single table has no name."""
+        return {"": self}
 
     @property
     def least(self) -> int:
@@ -208,7 +222,7 @@ class Findings(PublicFindings):
     """All facts about a release, for the owner of the data.
 
     ``drawn``: the records of the original from which the release is made: all, unless a sample was drawn.
-    ``before``: the assessment of the original. ``release``: None if the release was not made by ``anonymize``.
+    ``before``: the assessment of the original. ``part``: None if the release was not made by ``anonymize``.
     Other results are None or empty if they were not computed.
     """
 
@@ -216,12 +230,17 @@ class Findings(PublicFindings):
     drawn: Table
     before: Assessment
     comparison: Comparison
-    release: Release | None = None
+    part: ReleasePart | None = None
     people: People | None = None
     frontier: Frontier | None = None
     schemes: Schemes | None = None
     analyses: tuple[Analysis, ...] = ()
     advice: Advice | None = None
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files of the original and of the policy, which a report must not overwrite."""
+        return (*self.original.source.files, *self.policy.files())
 
     @property
     def quality(self) -> Mapping[str, Measured]:
@@ -231,9 +250,9 @@ class Findings(PublicFindings):
     @cached_property
     def real(self) -> NDArray[np.bool_]:
         """Mask of the released records that are not counterfeits."""
-        if self.release is None:
+        if self.part is None:
             return np.ones(self.released.records, bool)
-        return np.asarray(self.release.records >= 0)
+        return np.asarray(self.part.records >= 0)
 
     @property
     def countable(self) -> bool:
@@ -271,6 +290,8 @@ class Findings(PublicFindings):
             naming=self.naming,
             unknown=self.unknown,
             ours=self.ours,
+            pseudonyms=self.pseudonyms,
+            inherited=self.inherited,
             chosen=figures(self.policy, self.left_out, self.original),
             attacks=self.attacks if publish is not None and publish.attacks else None,
         )
@@ -332,7 +353,7 @@ def of_release(release: Release, progress: Hook, advice_seconds: float | None = 
         after=after,
         comparison=compare(original, release),
         requirements=required,
-        release=release,
+        part=release.part,
         ours=True,
         advice=advised,
         **about_columns(policy, original, release.table, ours=True),
@@ -342,14 +363,15 @@ def of_release(release: Release, progress: Hook, advice_seconds: float | None = 
 
 def about_columns(policy: Policy, original: Table, released: Table, *, ours: bool) -> dict[str, Any]:
     """Return the variables of an original, and the released columns that identify persons or have no role."""
-    keyed = [] if policy.pseudonyms is None or not ours else policy.pseudonyms.columns
-    direct = [name for name in original.with_role(Role.DIRECT) if name in released and name not in keyed]
+    keyed = () if policy.pseudonyms is None else tuple(policy.pseudonyms.columns)
+    direct = [name for name in original.with_role(Role.DIRECT) if name in released and not (ours and name in keyed)]
     others = [*original.with_role(Role.SUBJECT), *original.with_role(Role.HOUSEHOLD)]
     same = [name for name in others if name in released and _share_values(original[name], released[name])]
     return {
         "variables": {name: original.roles.get(name) for name in original.names},
         "naming": (*(name for name in direct if len(released[name].values)), *same),
         "unknown": tuple(name for name in released.names if name not in original.roles),
+        "pseudonyms": keyed,
     }
 
 

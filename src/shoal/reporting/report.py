@@ -9,10 +9,12 @@ from shoal.analyses.learning import Learned
 from shoal.analyses.regression import Regressed
 from shoal.analyses.survival import Curves
 from shoal.attacks.battery import Attacked
+from shoal.dataset.dataset import Dataset
+from shoal.dataset.result import DatasetResult
 from shoal.errors import ReportError, WriteError
 from shoal.fileset import replacing
 from shoal.individuals.people import People
-from shoal.progress import Hook, Progress, silent
+from shoal.progress import Hook, silent
 from shoal.release.origins import is_same
 from shoal.release.release import Release
 from shoal.remedy import Option
@@ -20,14 +22,18 @@ from shoal.reporting.as_html import as_html
 from shoal.reporting.as_json import as_json
 from shoal.reporting.as_markdown import as_markdown
 from shoal.reporting.audience import Audience
-from shoal.reporting.chapters.chapter import in_order
+from shoal.reporting.chapters.chapter import written
+from shoal.reporting.dataset_findings import DatasetFindings
 from shoal.reporting.document import Section
 from shoal.reporting.elsewhere import of_tables
 from shoal.reporting.findings import Analysis, Findings, of_release
+from shoal.reporting.of_dataset import of_dataset
 from shoal.search.frontier import Frontier
 from shoal.search.schemes import Schemes
 from shoal.sheet import Presentable, Sheet
 from shoal.verbs.inputs import AnyPolicy, policy_of, table_of
+from shoal.verbs.on_datasets import also
+from shoal.verbs.released_dataset import dataset_under
 
 TITLE = "Anonymisation report"
 
@@ -43,18 +49,14 @@ class Report(Presentable):
 
     title: str
     audience: Audience
-    findings: Findings
+    findings: Findings | DatasetFindings
     sections: tuple[Section, ...]
 
     @classmethod
-    def of(cls, findings: Findings, audience: Audience, title: str, progress: Hook) -> "Report":
+    def of(cls, findings: Findings | DatasetFindings, audience: Audience, title: str, progress: Hook) -> "Report":
         """Write all chapters for an audience."""
-        sections, chapters = [], in_order()
         visible = findings.public() if audience.external else findings
-        for place, chapter in enumerate(chapters):
-            progress(Progress("writing the report", place, len(chapters)))
-            sections.append(chapter.write(visible, audience))
-        return cls(title, audience, findings, tuple(sections))
+        return cls(title, audience, findings, tuple(written(visible, audience, progress)))
 
     def external(self) -> "Report":
         """Return the external version: a function of the released table, the policy and the published figures."""
@@ -102,12 +104,33 @@ class Report(Presentable):
                 remedy="Use the suffix .html, .md or .json.",
                 file=target.name,
             )
-        never = (*self.findings.original.source.files, *self.findings.policy.files())
-        with replacing(target, force=force, never=never, private=not self.audience.external) as beside:
+        with replacing(target, force=force, never=self.findings.files, private=not self.audience.external) as beside:
             beside.write_text(make(), encoding="utf-8")
         return target
 
 
+def _report_dataset(  # noqa: PLR0913 - the options of the verb that apply to several tables
+    original: Dataset,
+    release: Any,
+    attacks: DatasetResult[Attacked] | None = None,
+    *,
+    policy: AnyPolicy = None,
+    external: bool = False,
+    least: int | None = None,
+    title: str = TITLE,
+    progress: Hook | None = None,
+) -> Report:
+    """Return one report on all tables of a dataset."""
+    several = isinstance(attacks, DatasetResult) and all(isinstance(each, Attacked) for each in attacks.tables.values())
+    if attacks is not None and not several:
+        raise _not_a_result("attacks", _KINDS["attacks"][1])
+    hook = progress or silent
+    findings = of_dataset(dataset_under(original, release, policy), release, attacks, hook)
+    audience = Audience(external, max(findings.least, least or 1))
+    return Report.of(findings, audience, title or TITLE, hook)
+
+
+@also(_report_dataset)
 def report(  # noqa: PLR0913 - keyword-only options
     original: Any,
     release: Any,
@@ -210,13 +233,7 @@ def _check(given: dict[str, Any]) -> None:
     """Refuse arguments that are not results of the expected kind."""
     for name, (kind, made_by) in _KINDS.items():
         if given[name] is not None and not isinstance(given[name], kind):
-            raise ReportError(
-                "not-a-result",
-                "The argument {name} is not a result of shoal.",
-                remedy="Give {made_by}.",
-                name=name,
-                made_by=made_by,
-            )
+            raise _not_a_result(name, made_by)
     for analysis in given["analyses"]:
         several = isinstance(analysis, list | tuple) and all(isinstance(part, Curves) for part in analysis)
         if not isinstance(analysis, Learned | Regressed) and not several:
@@ -225,6 +242,16 @@ def _check(given: dict[str, Any]) -> None:
                 "An analysis is not a result of shoal.",
                 remedy="Give the result of learning, regression or survival.",
             )
+
+
+def _not_a_result(name: str, made_by: str) -> ReportError:
+    return ReportError(
+        "not-a-result",
+        "The argument {name} is not a result of shoal.",
+        remedy="Give {made_by}.",
+        name=name,
+        made_by=made_by,
+    )
 
 
 def _check_about(findings: Findings) -> None:

@@ -9,6 +9,7 @@ from shoal.progress import Hook, silent
 from shoal.search.goal import Goal
 from shoal.techniques.technique import TECHNIQUES, Allows, Gives, Technique
 from shoal.techniques.treatment import Treatment
+from shoal.words import counted
 
 
 @TECHNIQUES.register("global")
@@ -36,7 +37,7 @@ class FullDomain(Technique):
         """
         if "gap" not in facts:
             return ""
-        schemes, gap = f"{facts['schemes']:,} generalisation schemes", float(facts["gap"])
+        schemes, gap = counted(facts["schemes"], "generalisation scheme"), float(facts["gap"])
         if gap == 1:
             return f"Best scheme found in time among {schemes}; another may cost less."
         return f"Optimum of {schemes}." if not gap else f"None of {schemes} costs less by more than {gap:.2%}."

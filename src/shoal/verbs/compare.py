@@ -55,9 +55,10 @@ def _compare_dataset(  # noqa: PLR0913 - the options of the verb that apply to s
 
 
 def _present(policy: Policy, table: Table) -> Policy:
-    """Return the policy of a table; without a subject if another table identifies the individuals."""
-    subject = policy.data.subject if policy.data.subject in table else None
-    return policy.model_copy(update={"data": policy.data.model_copy(update={"subject": subject})})
+    """Return the policy of a table, without the subject, household and weight that only another table has."""
+    named = {role: getattr(policy.data, role) for role in ("subject", "household", "weight")}
+    kept = {role: name if name in table else None for role, name in named.items()}
+    return policy.model_copy(update={"data": policy.data.model_copy(update=kept)})
 
 
 @also(_compare_dataset)

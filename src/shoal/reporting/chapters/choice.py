@@ -41,16 +41,17 @@ def _lead(findings: PublicFindings) -> Text:
 
 
 def _search(findings: Findings, audience: Audience) -> Facts | None:
-    if findings.release is None:
+    if findings.part is None:
         return None
-    account = findings.policy.search.technique.account(findings.release.part.transformation.facts)
+    account = findings.policy.search.technique.account(findings.part.transformation.facts)
     facts = [("Search", account)] if account else []
-    if findings.release.scheme:
-        levels = ", ".join(f"{name} {level}" for name, level in findings.release.scheme.items())
-        facts.append(("Levels", levels))
+    if findings.part.scheme:
+        scheme = {name: level for name, level in findings.part.scheme.items() if name in findings.variables}
+        levels = ", ".join(f"{name} {level}" for name, level in scheme.items())
+        facts += [("Levels", levels)] if levels else []
     facts += _outliers(findings, audience)
-    facts.append(("Equivalence classes", f"{findings.release.classes:,}"))
-    cost = findings.release.quality[findings.policy.search.quality].total
+    facts.append(("Equivalence classes", f"{findings.part.classes:,}"))
+    cost = findings.part.quality[findings.policy.search.quality].total
     if cost is not None:
         facts.append(
             (
@@ -67,7 +68,7 @@ def _classes(findings: PublicFindings) -> Facts:
 
 def _outliers(findings: Findings, audience: Audience) -> list[tuple[str, str]]:
     """Return the number of records moved or added by the treatment of outliers."""
-    numbers = {} if findings.release is None else findings.release.part.transformation.outliers
+    numbers = {} if findings.part is None else findings.part.transformation.outliers
     return [
         ("Outliers", f"{audience.count(int(numbers[name]))} {text}")
         for name, text in findings.policy.search.way.counts.items()
@@ -76,5 +77,5 @@ def _outliers(findings: Findings, audience: Audience) -> list[tuple[str, str]]:
 
 
 def _is_of_schemes(findings: PublicFindings) -> bool:
-    known = isinstance(findings, Findings) and findings.release is not None and bool(findings.release.scheme)
+    known = isinstance(findings, Findings) and findings.part is not None and bool(findings.part.scheme)
     return known or Gives.SCHEME in findings.policy.search.technique.gives

@@ -36,7 +36,7 @@ def codebook(findings: PublicFindings, audience: Audience) -> Section:
 
 def _overview(findings: PublicFindings, audience: Audience) -> Sheet:
     rows, counts_gaps = [], findings.countable or not audience.external
-    for name in findings.released.names:
+    for name in findings.own_columns:
         column, counts = findings.seen[name], findings.counts[name]
         hidden = audience.hidden(counts.persons)
         codes = (column.missing_code, column.suppressed_code) if counts_gaps else ()
@@ -55,10 +55,11 @@ def _gap(counts: ValueCounts, hidden: NDArray[np.bool_], code: int | None) -> st
 
 
 def _values(findings: PublicFindings, audience: Audience) -> Iterator[Sheet]:
-    for name in findings.released.names:
+    for name in findings.own_columns:
         column, counts = findings.seen[name], findings.counts[name]
-        if name in findings.naming:
-            yield Sheet(name, ("value", "records", "share"), (("identifies individuals: not listed", "", ""),))
+        if name in findings.naming or name in findings.pseudonyms:
+            which = "pseudonyms" if name in findings.pseudonyms else "identifies individuals"
+            yield Sheet(name, ("value", "records", "share"), ((f"{which}: not listed", "", ""),))
         elif np.count_nonzero(counts.records) > FEW and scale(column) is not None:
             yield _described(findings, name, audience)
         else:

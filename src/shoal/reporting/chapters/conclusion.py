@@ -3,6 +3,7 @@
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.chapter import chapter
 from shoal.reporting.chapters.summary import verdict
+from shoal.reporting.dataset_findings import DatasetFindings
 from shoal.reporting.document import Block, Listing, Section, Signature, Text, Tone
 from shoal.reporting.findings import PublicFindings
 
@@ -14,11 +15,12 @@ _ALWAYS = (
 )
 
 
-@chapter("conclusion", place=100)
-def conclusion(findings: PublicFindings, audience: Audience) -> Section:
+@chapter("conclusion", place=100, whole=True)
+def conclusion(findings: PublicFindings | DatasetFindings, audience: Audience) -> Section:
     """State the verdict, and list the points that cannot be computed and need manual confirmation."""
     del audience  # identical for all audiences
-    points = [f"{item} ({preset})" for preset, item in findings.policy.checklist]
+    checklists = [found.policy.checklist for found in findings.by_table.values()]
+    points = dict.fromkeys(f"{item} ({preset})" for checklist in checklists for preset, item in checklist)
     ask = Text("The following cannot be computed and must be confirmed manually:", Tone.PLAIN)
     lines = ("Name and position", "Place and date", "Signature")
     parts: list[Block] = [verdict(findings), ask, Listing((*points, *_ALWAYS), open=True), Signature(lines)]

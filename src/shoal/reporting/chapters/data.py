@@ -31,8 +31,8 @@ def _size(findings: PublicFindings) -> Iterator[tuple[str, str]]:
     yield "Columns", f"{len(findings.released.names)} of {len(findings.variables)} are released"
     if findings.policy.search.sample is not None:
         yield "Sample", f"{share(findings.policy.search.sample)} of the individuals, drawn at random"
-    if isinstance(findings, Findings) and findings.release is not None:
-        yield "Fingerprint of the original", str(findings.release.internal["input"]["fingerprint"])
+    if isinstance(findings, Findings) and findings.part is not None:
+        yield "Fingerprint of the original", str(findings.part.internal["input"]["fingerprint"])
 
 
 def _roles(findings: PublicFindings) -> Sheet:

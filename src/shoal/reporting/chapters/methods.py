@@ -10,6 +10,7 @@ from shoal.qualities.quality import QUALITIES
 from shoal.release.judgement import Guarantee
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.chapter import chapter
+from shoal.reporting.dataset_findings import DatasetFindings
 from shoal.reporting.document import Facts, Section
 from shoal.reporting.findings import Findings, PublicFindings
 from shoal.sheet import Sheet
@@ -34,10 +35,11 @@ _HEADINGS = (
 )
 
 
-@chapter("methods", place=120)
-def methods(findings: PublicFindings, audience: Audience) -> Section:
+@chapter("methods", place=120, whole=True)
+def methods(findings: PublicFindings | DatasetFindings, audience: Audience) -> Section:
     """Explain every measure used in the report by its definition."""
-    without = audience.external and findings.attacks is None
+    attacked = [found.attacks for found in findings.by_table.values() if found.attacks is not None]
+    without = audience.external and not attacked
     guide = Sheet(
         "Contents required by regulations and standards",
         ("source", "required content", "chapter"),
@@ -48,8 +50,8 @@ def methods(findings: PublicFindings, audience: Audience) -> Section:
         words=3,
     )
     models, limited = _asked(findings, Guarantee.VERIFIED), _asked(findings, Guarantee.MEASURED)
-    tried = set() if findings.attacks is None else {result.attack for result in findings.attacks.results}
-    measured = findings.quality if isinstance(findings, Findings) else {findings.policy.search.quality}
+    tried = {result.attack for each in attacked for result in each.results}
+    measured = set().union(*(_measured(found) for found in findings.by_table.values()))
     parts = [
         _part("Presets", "presets", _presets(findings)),
         _part("Requirements", "models", ((name, explained(MODELS[name])) for name in sorted(models))),
@@ -63,6 +65,11 @@ def methods(findings: PublicFindings, audience: Audience) -> Section:
     return Section.of("Methods and sources", "methods", [guide, *parts])
 
 
+def _measured(findings: PublicFindings) -> set[str]:
+    """Return the names of the quality measures of a table."""
+    return set(findings.quality) if isinstance(findings, Findings) else {findings.policy.search.quality}
+
+
 def _only_internal(chapters: str) -> str:
     """Return chapters with a remark that the attacks are in the internal report only.
 
@@ -72,7 +79,7 @@ def _only_internal(chapters: str) -> str:
     return chapters.replace("Attacks", "Attacks (internal report)")
 
 
-def _asked(findings: PublicFindings, guarantee: Guarantee) -> set[str]:
+def _asked(findings: PublicFindings | DatasetFindings, guarantee: Guarantee) -> set[str]:
     """Return the names of the requirements with the given kind of evidence."""
     required = [requirement for requirement in findings.requirements if requirement.guarantee is guarantee]
     return {requirement.title.partition(" of ")[0] for requirement in required}
@@ -83,7 +90,7 @@ def _part(title: str, anchor: str, items: Iterable[tuple[str, str]]) -> Section 
     return Section(title, f"methods-{anchor}", (Facts(definitions),)) if definitions else None
 
 
-def _presets(findings: PublicFindings) -> Iterator[tuple[str, str]]:
+def _presets(findings: PublicFindings | DatasetFindings) -> Iterator[tuple[str, str]]:
     for name in dict.fromkeys(
         requirement.source for requirement in findings.requirements if requirement.source != "policy"
     ):

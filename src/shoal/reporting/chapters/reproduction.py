@@ -1,51 +1,73 @@
 """Chapter on the reproduction of the release."""
 
 import platform
+from collections.abc import Iterator
 from importlib.metadata import version
 from typing import Any
 
 from shoal import toml
 from shoal.release.fingerprint import fingerprint
 from shoal.release.manifest import written
+from shoal.release.part import ReleasePart
 from shoal.release.published import published
-from shoal.release.release import Release
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.chapter import chapter
+from shoal.reporting.dataset_findings import DatasetFindings
 from shoal.reporting.document import Block, Code, Facts, Section, Text, Tone
 from shoal.reporting.findings import Findings, PublicFindings
 
 _SEARCH = ("recoding", "suppression", "quality", "target", "balance", "outliers", "refine", "strict", "cuts", "sample")
 
 
-@chapter("reproduction", place=130)
-def reproduction(findings: PublicFindings, audience: Audience) -> Section:
+@chapter("reproduction", place=130, whole=True)
+def reproduction(findings: PublicFindings | DatasetFindings, audience: Audience) -> Section:
     """Document the policy, the manifest and the software versions."""
     del audience  # the owner's manifest is in the owner's findings only
-    facts = [
-        ("shoal", version("shoal")),
-        (
-            "Fingerprint of the released cells",
-            fingerprint(findings.released),
-        ),
+    tables = findings.by_table
+    facts = [("shoal", version("shoal"))]
+    facts += [
+        (_about("Fingerprint of the released cells", name), fingerprint(found.released))
+        for name, found in tables.items()
     ]
-    if isinstance(findings, Findings):
+    confidential = all(isinstance(found, Findings) for found in tables.values())
+    if confidential:
         lead = "The same data, policy and version give the same release, byte for byte."
         facts += [("Python", platform.python_version()), ("numpy", version("numpy")), ("PyArrow", version("pyarrow"))]
-        policy, manifest = findings.policy.document(), _internal(findings.release)
     else:
         lead = "The owner can reproduce the release, byte for byte. Settings that may contain values are omitted."
-        policy = _told(findings)
-        manifest = published(findings.released, findings.policy, findings.chosen) if findings.ours else None
-    blocks: list[Block] = [Text(lead, Tone.LEAD), Facts(tuple(facts)), Code("Policy", toml.document(policy))]
-    if manifest is not None:
-        blocks.append(Code("Manifest", written(manifest)))
+    blocks: list[Block] = [Text(lead, Tone.LEAD), Facts(tuple(facts)), *_policies(findings, confidential=confidential)]
+    for name, found in tables.items():
+        manifest = _manifest(found)
+        if manifest is not None:
+            blocks.append(Code(_about("Manifest", name), written(manifest)))
     return Section.of("Reproduction", "reproduction", blocks)
 
 
-def _internal(release: Release | None) -> dict[str, Any] | None:
-    if release is None:
+def _about(title: str, table: str) -> str:
+    """Return a title with the name of its table; a single table has no name."""
+    return f"{title} ({table})" if table else title
+
+
+def _policies(findings: PublicFindings | DatasetFindings, *, confidential: bool) -> Iterator[Code]:
+    """Yield the policy; for recipients, the part of it that concerns each table, without values."""
+    if confidential:
+        yield Code("Policy", toml.document(findings.policy.document()))
+        return
+    for name, found in findings.by_table.items():
+        yield Code(_about("Policy", name), toml.document(_told(found)))
+
+
+def _manifest(findings: PublicFindings) -> dict[str, Any] | None:
+    """Return the manifest: the internal one for the owner, the public one for recipients."""
+    if isinstance(findings, Findings):
+        return _internal(findings.part)
+    return published(findings.released, findings.policy, findings.chosen) if findings.ours else None
+
+
+def _internal(part: ReleasePart | None) -> dict[str, Any] | None:
+    if part is None:
         return None
-    return {name: value for name, value in release.internal.items() if name not in {"policy", "reference"}}
+    return {name: value for name, value in part.internal.items() if name not in {"policy", "reference"}}
 
 
 def _told(findings: PublicFindings) -> dict[str, Any]:

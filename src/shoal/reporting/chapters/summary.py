@@ -9,20 +9,29 @@ from shoal.release.judgement import Guarantee
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.chapter import chapter
 from shoal.reporting.chapters.risk import highest
+from shoal.reporting.dataset_findings import DatasetFindings
 from shoal.reporting.document import Facts, Section, Text, Tone
 from shoal.reporting.findings import Findings, PublicFindings
 from shoal.sheet import Sheet
 from shoal.words import counted, odds, share, short
 
+_INHERITED = (
+    "The records of a table also have the attributes of the records that they refer to, because an adversary who has "
+    "all tables can look them up. Classes and risks include these attributes."
+)
+_UNPROTECTED = "no quasi-identifiers"
 
-@chapter("summary", place=10)
-def summary(findings: PublicFindings, audience: Audience) -> Section:
+
+@chapter("summary", place=10, whole=True)
+def summary(findings: PublicFindings | DatasetFindings, audience: Audience) -> Section:
     """Present the verdict and the main figures."""
+    if isinstance(findings, DatasetFindings):
+        return Section.of("Summary", "summary", [verdict(findings), *_of_tables(findings, audience)])
     figures = _numbers(findings, audience) if isinstance(findings, Findings) else _public_numbers(findings, audience)
     return Section.of("Summary", "summary", [verdict(findings), figures, answers(findings.attacks, audience)])
 
 
-def verdict(findings: PublicFindings) -> Text:
+def verdict(findings: PublicFindings | DatasetFindings) -> Text:
     """State whether the release meets all requirements."""
     asked = len(findings.requirements)
     failing = sum(
@@ -55,6 +64,69 @@ def verdict(findings: PublicFindings) -> Text:
     }
     how = f" ({'; '.join(says for way, says in ways.items() if way in known)})" if findings.ours else ""
     return Text(f"The release meets {which} of the policy{how}.", Tone.GOOD)
+
+
+def _of_tables(findings: DatasetFindings, audience: Audience) -> Iterator[Sheet | Facts]:
+    """Yield the main figures of each table of a dataset."""
+    yield _owners_tables(findings, audience) if not audience.external else _public_tables(findings, audience)
+    facts = [("References between the tables", ", ".join(findings.references) or "none")]
+    if findings.unique_histories is not None:
+        unique, persons = findings.unique_histories
+        known = "Individuals who are unique if an adversary knows all their records in all tables"
+        facts.append((known, f"{unique:,} of {persons:,}"))
+    yield Facts(tuple(facts))
+
+
+def _owners_tables(findings: DatasetFindings, audience: Audience) -> Sheet:
+    headings = ("table", "records", "individuals suppressed", "smallest class", "highest risk", "information loss")
+    rows = [
+        (name, *_table_numbers(found, audience), _outcome(found))
+        for name, found in findings.by_table.items()
+        if isinstance(found, Findings)
+    ]
+    rows += [
+        (name, f"{table.before:,} → {table.after:,}", "–", "–", "–", "–", _UNPROTECTED)
+        for name, table in findings.unprotected.items()
+    ]
+    notes = (_INHERITED, "Information loss: 0 = no loss, 1 = total.")
+    return Sheet("Tables", (*headings, "requirements"), tuple(rows), notes)
+
+
+def _public_tables(findings: DatasetFindings, audience: Audience) -> Sheet:
+    rows = [
+        (name, *_public_table_numbers(found, audience), _outcome(found)) for name, found in findings.by_table.items()
+    ]
+    rows += [(name, f"{table.after:,}", "–", "–", _UNPROTECTED) for name, table in findings.unprotected.items()]
+    headings = ("table", "records", "smallest class", "highest risk", "requirements")
+    return Sheet("Tables", headings, tuple(rows), (_INHERITED,))
+
+
+def _table_numbers(findings: Findings, audience: Audience) -> tuple[str, ...]:
+    """Return the main figures of a table, for the owner of the dataset."""
+    loss = findings.quality.get("loss")
+    return (
+        f"{findings.before.records:,} → {findings.released.records:,}",
+        audience.count(findings.left_out),
+        f"{audience.count(findings.before.k)} → {audience.count(findings.after.k)}",
+        f"{odds(findings.before.prosecutor.maximum)} → {odds(findings.after.prosecutor.maximum)}",
+        "–" if loss is None or loss.total is None else short(loss.total.cost),
+    )
+
+
+def _public_table_numbers(findings: PublicFindings, audience: Audience) -> tuple[str, ...]:
+    """Return the main figures of a table, for recipients."""
+    countable = findings.countable
+    return (
+        f"{findings.released.records:,}",
+        audience.count(findings.after.k) if countable else "–",
+        highest(findings.after.prosecutor, findings) if countable else "–",
+    )
+
+
+def _outcome(findings: PublicFindings) -> str:
+    """Return the number of requirements of a table that are met."""
+    met = sum(requirement.holds for requirement in findings.requirements)
+    return f"{met} of {len(findings.requirements)} met" if findings.requirements else "none"
 
 
 def _numbers(findings: Findings, audience: Audience) -> Sheet:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from shoal.charts.ladder import ladder
-from shoal.release.release import Release
+from shoal.release.part import ReleasePart
 from shoal.release.truthfulness import known_truth, truth
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.chapter import chapter
@@ -36,7 +36,7 @@ def _lead(findings: PublicFindings) -> str:
     if not findings.ours:
         inferred = " Techniques are inferred from both tables." if isinstance(findings, Findings) else ""
         return f"The way in which this release was made is not recorded.{inferred}"
-    named = "Direct identifiers are replaced by pseudonyms or removed." if findings.policy.pseudonyms else ""
+    named = "Direct identifiers are replaced by pseudonyms or removed." if findings.pseudonyms else ""
     drawn = "The release is a random sample of the individuals." if findings.policy.search.sample is not None else ""
     parts = (named or "Direct identifiers are removed.", drawn, truthfulness(findings))
     return " ".join(part for part in parts if part)
@@ -44,8 +44,8 @@ def _lead(findings: PublicFindings) -> str:
 
 def truthfulness(findings: PublicFindings) -> str:
     """Return a statement on the truthfulness of a release made by ``anonymize``; empty for other releases."""
-    if isinstance(findings, Findings) and findings.release is not None:
-        return known_truth(findings.policy, findings.release.part.transformation)
+    if isinstance(findings, Findings) and findings.part is not None:
+        return known_truth(findings.policy, findings.part.transformation)
     return truth(findings.policy) if findings.ours else ""
 
 
@@ -60,16 +60,20 @@ def _done(findings: PublicFindings) -> Sheet:
 
 def technique(findings: PublicFindings, name: str) -> str:
     """Return the name of the technique applied to a column."""
-    pseudonyms = findings.policy.pseudonyms
     if name not in findings.released:
         return "removed"
-    if pseudonyms is not None and name in pseudonyms.columns:
+    if name in findings.pseudonyms:
         return "pseudonymisation with a secret key"
-    if not findings.ours:
-        return _elsewhere(findings, name)
+    if name in findings.inherited:
+        return "as in the table that the records refer to"
+    return _applied(findings, name) if findings.ours else _elsewhere(findings, name)
+
+
+def _applied(findings: PublicFindings, name: str) -> str:
+    """Return the name of the technique that the policy applies to a column."""
     role, used = findings.variables.get(name), findings.policy.search.technique
-    if isinstance(findings, Findings) and findings.release is not None and used.truth is not Truth.TRUE:
-        changed = name in findings.release.part.transformation.changed
+    if isinstance(findings, Findings) and findings.part is not None and used.truth is not Truth.TRUE:
+        changed = name in findings.part.transformation.changed
         return used.iso if changed else _as_compared(findings, name)
     if role is not Role.QUASI:
         return used.iso if role in used.touches else _UNCHANGED
@@ -110,8 +114,8 @@ def _generalised(findings: PublicFindings, name: str) -> str:
 
 def _by_owner(findings: Findings, name: str) -> str:
     """Describe a column by its level in the scheme, or by its cells if all of them were kept or all suppressed."""
-    if findings.release is not None and name in findings.release.scheme:
-        return _on_level(findings.release, name)
+    if findings.part is not None and name in findings.part.scheme:
+        return _on_level(findings.part, name)
     fates = findings.comparison.columns.get(name)
     if fates is None or fates.coarser or fates.changed:
         return ""
@@ -120,9 +124,9 @@ def _by_owner(findings: Findings, name: str) -> str:
     return "" if fates.kept else "suppression of all values"
 
 
-def _on_level(release: Release, name: str) -> str:
+def _on_level(part: ReleasePart, name: str) -> str:
     """Describe the level of a column in the scheme of the release."""
-    level, top = release.scheme[name], release.part.transformation.heights[name]
+    level, top = part.scheme[name], part.transformation.heights[name]
     whole = {0: "released unchanged", top: "suppression of all values"}
     return whole.get(level, f"generalisation to level {level} of {top}")
 
@@ -179,10 +183,10 @@ def _shares(counts: list[int], whole: int, audience: Audience) -> list[str]:
 
 def _levels(findings: Findings) -> Sheet | None:
     """Return the number of records per level of each hierarchy, for releases without a common scheme."""
-    if findings.release is None or findings.release.scheme or not findings.release.levels:
+    if findings.part is None or findings.part.scheme or not findings.part.levels:
         return None
-    levels = findings.release.levels
-    heights = findings.release.part.transformation.heights
+    levels = findings.part.levels
+    heights = findings.part.transformation.heights
     top = max((height or 0) + 1 for height in heights.values())
     rows = [(name, *_on_each(level, heights[name], top)) for name, level in levels.items()]
     note = ("Level 0: original values; *: suppressed; ·: no records; empty: there is no such level.",)
@@ -198,10 +202,10 @@ def _on_each(records: Sequence[int], height: int | None, levels: int) -> list[st
 
 def _ladders(findings: Findings) -> Iterator[Figure]:
     """Draw the hierarchies used, with the frequencies of the original."""
-    if findings.release is None:
+    if findings.part is None:
         return
     ladders = findings.policy.hierarchies(findings.original)
     for name in findings.original.quasi[:MOST]:
-        if name in findings.release.levels and any(findings.release.levels[name][1:]):
+        if name in findings.part.levels and any(findings.part.levels[name][1:]):
             counts = np.bincount(findings.original.codes(name), minlength=findings.original[name].size)
-            yield Figure(ladder(ladders[name], counts, level=findings.release.scheme.get(name), few=findings.least))
+            yield Figure(ladder(ladders[name], counts, level=findings.part.scheme.get(name), few=findings.least))

@@ -7,6 +7,7 @@ from starlette.responses import Response
 from shoal.analyses.learning import Learned
 from shoal.errors import ReleaseError
 from shoal.progress import Hook
+from shoal.release.part import ReleasePart
 from shoal.release.release import Release
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.risk import risk
@@ -42,7 +43,7 @@ def _show(visit: Visit) -> Response:
         release=release,
         tried=tried,
         learned=learned,
-        targets=_targets(release),
+        targets=_targets(release.part),
         confirm=confirmations(visit.now),
     )
 
@@ -54,9 +55,9 @@ def _told(findings: Findings) -> Iterator[Block]:
         yield Section.of("Advice", "advice", [findings.advice.lost_sheet(), findings.advice.alternatives_sheet()])
 
 
-def _targets(release: Release) -> list[str]:
+def _targets(part: ReleasePart) -> list[str]:
     """Return the columns that can be predicted: not quasi-identifiers, and with more than one value."""
-    table, quasi = release.table, set(release.given.quasi)
+    table, quasi = part.table, set(part.given.quasi)
     return [name for name in table.names if name not in quasi and len(table[name].values) > 1]
 
 
@@ -64,7 +65,7 @@ def _learn(visit: Visit) -> Response:
     """Predict a column from the release and from the original, and compare the results."""
     findings: Findings | None = visit.now.result("findings")
     target = visit.text("target")
-    if findings is None or findings.release is None or target not in _targets(findings.release):
+    if findings is None or findings.part is None or target not in _targets(findings.part):
         raise ReleaseError(
             "nothing-to-predict",
             "No released column can be predicted: all are quasi-identifiers or constant.",
