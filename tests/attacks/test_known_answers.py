@@ -680,3 +680,18 @@ def test_a_position_that_the_content_contradicts_is_reported():
     assert not any("contradicts" in note for note in shoal.attack(data, data, in_order=True, **KNOWN).notes)
     with pytest.raises(AttackError, match="by a key or by position"):
         shoal.attack(data | {"id": np.arange(200)}, data | {"id": np.arange(200)}, key="id", in_order=True, **KNOWN)
+
+
+def test_ruling_out_all_wrong_values_is_no_attack():
+    """With two values, an adversary who rules out the wrong one needs no release."""
+    data = {**people(60, 21), "dx": ["flu", "ms"] * 30}
+    found = shoal.attack(data, data, in_order=True, attacks="background-knowledge", **KNOWN)
+    assert "background-knowledge" in found.left_out
+
+
+def test_records_without_a_value_answer_no_question():
+    """The nearest record with a value is used; one without a value is no wrong answer."""
+    data = {"age": [*range(40)], "dx": ["ms"] * 40}
+    released = {"age": [*range(40)], "dx": [None if age % 2 else "ms" for age in range(40)]}
+    found = shoal.attack(data, released, in_order=True, attacks="inference", quasi="age", sensitive="dx")
+    assert found.of("inference").success.value == 1

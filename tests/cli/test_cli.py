@@ -237,7 +237,7 @@ def test_identify_tells_why_and_writes_a_policy(demo):
     done = run("identify", "here/patients.csv", "--write", "found.toml", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "Values are e-mail addresses." in " ".join(done.stdout.split())
-    assert "bmi can be computed from height and weight, exactly or approximately" in done.stdout
+    assert "bmi can be computed from height and weight (at least 99.9% of its variance)" in done.stdout
     policy = Policy.load(folder / "found.toml")
     table = shoal.read(folder / "here/patients.csv")
     assert policy.apply(table).subject == "patient_id"

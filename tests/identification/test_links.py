@@ -50,7 +50,7 @@ def test_few_records_prove_nothing():
 def test_gaps_do_not_hide_what_was_computed(demo_hospital):
     table = demo_hospital.patients
     assert [str(link) for link in links(table, table.names)] == [
-        "bmi can be computed from height and weight, exactly or approximately"
+        "bmi can be computed from height and weight (at least 99.9% of its variance)"
     ]
 
 
@@ -76,7 +76,7 @@ def test_sums_of_few_different_numbers_are_found_and_noise_is_not():
     a, b = seeded.integers(20, 90, 400), seeded.integers(1, 20, 400)
     table = shoal.read({"a": a, "b": b, "c": a + b, "d": a + seeded.normal(0, 30, 400)})
     assert [str(link) for link in links(table, table.names)] == [
-        "c can be computed from a and b, exactly or approximately"
+        "c can be computed from a and b (at least 99.9% of its variance)"
     ]
 
 

@@ -108,7 +108,7 @@ def test_hits_and_misses_of_attacks_cannot_be_inverted():
         assert rows[one.title][-1] == ("yes" if one.is_sure else "no")
     assert checked
     own, public = (dict(section.blocks[2].items) for section in (inside.sections[0], outside.sections[0]))
-    assert {risk: answer.partition(";")[0] for risk, answer in own.items()} == public
+    assert {risk: answer.partition(":")[0] for risk, answer in own.items()} == public
     assert not any(sign.isdigit() for answer in public.values() for sign in answer)
     assert all(isinstance(one, Result) for one in tried.results)
 

@@ -512,3 +512,21 @@ search = {{ suppression = 1.0, recoding = "{recoding}" }}
     said = shoal.report(release.given, release, external=True).to_json()
     for word in set(re.findall(r"val[qsi]1x\dend", said)) | set(re.findall(r"valq2x\dend", said)):
         assert len(holders[word]) >= k
+
+
+def test_individuals_with_one_record_each_are_counted_without_their_column():
+    """A subject column that is not released does not make the classes of one-record individuals uncountable."""
+    text = """
+    version = 1
+    data.subject = "who"
+    require = [{ model = "k-anonymity", k = 5 }]
+    columns.age = { role = "quasi", hierarchy = { kind = "interval", widths = [10, 50] } }
+    """
+    data = {"who": [f"p{number}" for number in range(200)], "age": [20 + number % 40 for number in range(200)]}
+    release = shoal.anonymize(data, shoal.Policy.parse(text))
+    public = shoal.report(data, release, external=True).to_markdown()
+    assert "Smallest equivalence class (individuals) | 5 |" in public.replace("\\", "")
+    assert "Values are therefore not listed" not in public
+    twice = {name: [*values, *values] for name, values in data.items()}
+    public = shoal.report(twice, shoal.anonymize(twice, shoal.Policy.parse(text)), external=True).to_markdown()
+    assert "Values are therefore not listed" in public

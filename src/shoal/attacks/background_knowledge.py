@@ -27,9 +27,10 @@ class BackgroundKnowledge(Attack):
     The probability of a value is its frequency among the candidate records of a person, weighted by background
     knowledge: ``rule_out`` names values that the person cannot have, ``prior`` gives values a weight (default 1), and
     ``excluded`` is the number of further wrong values that the adversary can rule out, the most frequent ones first.
-    Success: the probability of the true value is then at least ``threshold``. Machanavajjhala et al. 2007; Martin et
-    al. 2007; Peng 2021. Baseline: the share by chance, if sensitive values were independent of the quasi-identifiers.
-    The curve shows the success by number of values ruled out.
+    Columns with no more wrong values are not attacked. Success: the probability of the true value is then at least
+    ``threshold``. Machanavajjhala et al. 2007; Martin et al. 2007; Peng 2021. Baseline: the share by chance, if
+    sensitive values were independent of the quasi-identifiers. The curve shows the success by number of values ruled
+    out.
 
     >>> import shoal
     >>> data = {"zip": ["4760*"] * 3, "dx": ["Heart", "Cancer", "Cancer"]}
@@ -67,8 +68,8 @@ class BackgroundKnowledge(Attack):
         steps = range(max(_MOST, self.excluded) + 1)
         for column in scene.secret:
             weights, people, strangers = self._weights(scene, column), scene.having(column), scene.strangers(column)
-            if not len(people):
-                continue
+            if not len(people) or len(scene.original[column].values) <= self.excluded + 1:
+                continue  # with all wrong values ruled out, the true value is known without the release
             likelihood = [partial(_likelihood, weights, excluded) for excluded in steps]
             claims = [partial(self._reached, share) for share in likelihood]
             right, chance = judged(scene, people, column, [*claims, likelihood[self.excluded]])

@@ -22,7 +22,7 @@ def notes(scene: Scene, how: str, register: Table | None = None) -> Iterator[str
         yield from _of_register(scene, register)
     yield from _of_outsiders(scene)
     if scene.original.subject is None:
-        yield "No column has the role subject: every record is counted as an individual."
+        yield "No subject column is set: every record is counted as an individual."
     if scene.hidden:
         yield f"Not in the release, and therefore not used to find records: {listed(scene.hidden)}."
     if len(scene.targets) < len(scene.insiders):

@@ -23,7 +23,7 @@ from shoal.words import share
 
 @ATTACKS.register("inference")
 class Inference(Attack):
-    """Share of individuals whose sensitive value equals that of the nearest released record.
+    """Share of individuals whose sensitive value equals that of the nearest released record with a value.
 
     The distance is Gower's, over all known attributes; ties are broken at random. A number is correct if it deviates by
     at most ``tolerance`` of the true value, a date if it deviates by at most that share of the range of the original.
@@ -67,7 +67,11 @@ class Inference(Attack):
 
     def _guessed(self, scene: Scene, people: KnownPeople, column: str) -> Floats:
         """Return the probability that the value of the selected record is correct, for each individual."""
-        rows = scene.rows((*scene.known, column))
+        rows, missing = scene.rows((*scene.known, column)), scene.cells[column].column.missing_code
+        if missing is not None:
+            rows = rows.only(rows.codes[-1] != missing)  # a record without a value answers nothing
+        if not len(rows):
+            return np.zeros(len(people))
         right = Right.of(scene.cells[column], rows.codes[-1], self.tolerance)
         guessed = np.zeros(len(people))
         for near in Distances.of(scene, scene.known, rows).nearest(people):

@@ -26,7 +26,10 @@ Missing = Annotated[
     str | None,
     typer.Option(help="Missing values: own (a category), never (match nothing) or wildcard (match every value)."),
 ]
-Threshold = Annotated[str, typer.Option(help="Count individuals with a risk above this, such as 0.2 or 1/11.")]
+Threshold = Annotated[
+    str | None,
+    typer.Option(help="Count individuals with a risk above this, such as 1/11 (default: 1/k of the policy, or 1/5)."),
+]
 
 
 @given.reading
@@ -38,7 +41,7 @@ def assess(  # noqa: PLR0913, PLR0917 - options of a command
     sensitive: Sensitive = None,
     subject: Subject = None,
     missing: Missing = None,
-    threshold: Threshold = "0.2",
+    threshold: Threshold = None,
     k: Annotated[int | None, typer.Option("-k", "--k", min=1, help="Require k-anonymity with this k.")] = None,
     preset: Annotated[
         list[str] | None, typer.Option(help="Require a preset (may be repeated); see shoal presets.")
@@ -248,7 +251,7 @@ def _show_contributions(assessment: "Assessment", out: "Console") -> None:
         )
     out.print(sheet)
     if len(assessment.contributions) > 8:
-        out.print(f"  [dim]{len(assessment.contributions) - 8} more: --json[/dim]")
+        out.print(f"  [dim]{len(assessment.contributions) - 8} further columns: add --json[/dim]")
     if any(contribution.coarser is None for contribution in assessment.contributions[:8]):
         out.print("  [dim]–: one level of generalisation suppresses all values, or no hierarchy is given[/dim]")
 

@@ -168,12 +168,12 @@ def _show_cost(comparisons: "dict[Path, Comparison]", names: list[str], out: "Co
     first = next(iter(comparisons.values()))
     out.print(
         "\n[bold]Information loss[/bold]  [dim]cost: 0 = no loss, 1 = total loss; value: in the unit of the "
-        "measure; highest in: cost of this column by itself[/dim]"
+        "measure[/dim]"
     )
     sheet = (
         grid("  measure: cost (value)", *names)
         if len(comparisons) > 1
-        else grid("  measure", "cost", "value", "highest in")
+        else grid("  measure", "cost", "value", "costliest column (its cost)")
     )
     for aspect in Aspect:
         costs = {

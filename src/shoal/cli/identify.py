@@ -166,7 +166,7 @@ def show(identification: "Identification", out: "Console") -> None:
     table.columns[0].min_width = min(max(map(len, identification.columns), default=0), _NAME)
     table.columns[0].max_width = 40
     for name, finding in identification.columns.items():
-        doubt = "" if finding.confidence is Confidence.HIGH else f" Confidence: {finding.confidence}."
+        doubt = "" if finding.confidence is Confidence.HIGH else " Uncertain proposal."
         reasons = plain(" ".join(finding.reasons) + doubt)
         table.add_row(plain(name), str(finding.role), reasons, finding.points)
     out.print(table)
@@ -183,13 +183,13 @@ def show(identification: "Identification", out: "Console") -> None:
         shown = identification.keys[:3]
         more = f" ({len(shown)} of {identification.key_number} sets)" if identification.key_number > len(shown) else ""
         out.print(
-            f"\n{'Smallest sets' if exact else 'Small sets'} of columns that make at least 90% of the individuals "
-            f"unique{more}:"
+            f"\n{'Smallest' if exact else 'Small'} sets of columns that make at least 90% of the individuals "
+            f"unique{more}{'' if exact else ', found by a heuristic search'}:"
         )
         for key in shown:
             out.print(f"  {plain(' + '.join(key.columns))} ({_told(key)})")
     if identification.links:
-        out.print("\nDependent columns. If both are quasi-identifiers, generalise them together:")
+        out.print("\nDependent columns. If both are quasi-identifiers, consider generalising them together (linked):")
         for link in identification.links:
             out.print(f"  {plain(str(link))}")
     flagged = [item for item in identification.hipaa if item.columns]

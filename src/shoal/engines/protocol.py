@@ -33,6 +33,10 @@ class DistinctRows:
     def __len__(self) -> int:
         return len(self.counts)
 
+    def only(self, chosen: NDArray[np.bool_]) -> "DistinctRows":
+        """Return the rows that a mask chooses."""
+        return DistinctRows(self.columns, tuple(codes[chosen] for codes in self.codes), self.counts[chosen])
+
     def tallied(self, columns: Sequence[str], size: int) -> Tallied:
         """Yield the codes of some columns in chunks of at most ``size`` rows, with the count of each row."""
         codes = [self.codes[self.columns.index(name)] for name in columns]

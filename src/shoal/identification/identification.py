@@ -285,11 +285,11 @@ def _finding(
 ) -> Finding:
     counts = seen.counts[seen.counts > 0]
     share = None if parts is None else parts.shares.get(seen.name)
-    apart = _apart(seen, counts, persons)
+    apart, teller = _apart(seen, counts, persons), _teller(seen.name, together)
     return Finding(
         seen.name,
         proposal.role,
-        (*proposal.reasons, *_more(seen, proposal, _teller(seen.name, together))),
+        (*proposal.reasons, *_more(seen, proposal, teller)),
         proposal.concept,
         seen.shape,
         seen.missing,
@@ -297,7 +297,7 @@ def _finding(
         risk_rate(counts),
         share,
         None if parts is None else parts.errors.get(seen.name),
-        _teller(seen.name, together),
+        None if teller is None else teller.columns[0],
         hipaa=_letter(seen, proposal.concept),
         confidence=proposal.confidence,
     )
@@ -312,7 +312,7 @@ def _letter(seen: Seen, concept: Concept | None) -> str | None:
     return None if ages is not None and len(ages) and ages.max() <= concept.hipaa_above else concept.hipaa
 
 
-def _more(seen: Seen, proposal: Proposal, teller: str | None) -> list[str]:
+def _more(seen: Seen, proposal: Proposal, teller: Link | None) -> list[str]:
     """Return further reasons to report about a column."""
     reasons = []
     if proposal.concept is not None and proposal.concept.known is not None and proposal.role is Role.QUASI:
@@ -320,7 +320,8 @@ def _more(seen: Seen, proposal: Proposal, teller: str | None) -> list[str]:
     if seen.missing > MOST_MISSING:
         reasons.append(f"{floor(1000 * seen.missing) / 10:g}% missing.")
     if teller is not None:
-        reasons.append(f"Determined by {teller}.")
+        nearly = "Nearly determined" if teller.way is Way.NEAR else "Determined"
+        reasons.append(f"{nearly} by {teller.columns[0]}.")
     return reasons
 
 
@@ -354,9 +355,6 @@ def _leaders(table: Table, findings: Mapping[str, Finding], together: Sequence[L
     return leaders
 
 
-def _teller(name: str, together: Sequence[Link]) -> str | None:
-    """Return a single column that determines this one, or None."""
-    for link in together:
-        if link.told == name and link.way is not Way.COMPUTED:
-            return link.columns[0]
-    return None
+def _teller(name: str, together: Sequence[Link]) -> Link | None:
+    """Return the dependency on a single column that determines or nearly determines this one, if there is one."""
+    return next((link for link in together if link.told == name and link.way is not Way.COMPUTED), None)

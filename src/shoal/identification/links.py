@@ -52,7 +52,7 @@ class Link:
             if self.both
             else f"{names} determines {self.told}",
             Way.NEAR: f"{names} and {self.told} nearly determine each other",
-            Way.COMPUTED: f"{self.told} can be computed from {names}, exactly or approximately",
+            Way.COMPUTED: f"{self.told} can be computed from {names} (at least 99.9% of its variance)",
         }[self.way]
 
 

@@ -23,7 +23,7 @@ from shoal.words import counted, listed
 
 _SINGLE = {
     Role.SUBJECT: '# subject = "COLUMN"  # none was recognised; set it if individuals have several records',
-    Role.HOUSEHOLD: '# household = "COLUMN"',
+    Role.HOUSEHOLD: '# household = "COLUMN"  # set it if a column identifies households',
 }
 
 
@@ -151,15 +151,16 @@ ROLES = """\
 #   direct       identifies an individual on its own (name, e-mail, record number); not released
 #   quasi        identifies individuals in combination (birth date, postcode, sex, occupation)
 #   sensitive    must not be disclosed about an individual (diagnosis, outcome, income)
-#   insensitive  neither known to an adversary nor sensitive
+#   insensitive  assumed to be neither known to an adversary nor sensitive
 # A hierarchy defines the levels of generalisation of a quasi-identifier. Sensitive columns are released unchanged;
 # their hierarchy only serves to measure disclosure, for example of similar values:
 #   interval   widths: interval width at each level      date       units: month, quarter, year, …
-#              cuts: lower bounds of broad groups, a further level; top = 90: one group 90+
+#              cuts = [[40, 60]]: one more level with the groups below 40, 40 to 59, and 60 or more
+#              top = 90: one group for 90 or more
 #   prefix     keep: leading characters at each level    frequency  keep: most frequent values kept, the others merged
 #              length: characters of a complete code
 # linked = "x": generalised together with column x.
-# Columns that are not listed are not released, except the survey weight, if one is set.
+# Columns that are not listed are not released.
 """
 
 _TEMPLATE = """\

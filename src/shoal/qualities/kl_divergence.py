@@ -22,8 +22,7 @@ class KullbackLeibler(Quality):
     ``Σ p(x) log₂(p(x) / q(x))``, where p is the share of a combination of quasi-identifier values in the original, and
     q the share implied by the release if all combinations that a record is consistent with are equally likely; a
     suppressed record is consistent with all. Kifer & Gehrke 2006. The value of a column is the divergence of its own
-    distribution. If equal values are not always released as the same set, every class is compared with every
-    combination; if there are too many of these pairs, there is no total. Value: 0 or more. Cost: the value as a share
+    distribution. Value: 0 or more. Cost: the value as a share
     of the bits of the domain, ``log₂ d``. Uniformly distributed values lose nothing by this measure, even if all are
     suppressed.
 

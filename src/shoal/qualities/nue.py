@@ -20,8 +20,7 @@ class NonUniformEntropy(LevelQuality):
     A value v that is released as the set N passes through the released sets {v} ⊂ M ⊂ … ⊂ N. A step from M' to M costs
     ``log₂(f(M) / f(M'))``, where f counts only the records that are generalised at least as far as M. The loss of a
     table is the sum over its records. Prasser, Bild & Kuhn 2016. The paper uses the levels of a hierarchy; only the
-    sets that occur matter, so no hierarchy is needed. If released sets overlap without one containing the other, such a
-    set is no step on the way to another set, and f counts only the records that show it.
+    sets that occur matter, so no hierarchy is needed.
 
     Value: bits, 0 or more. Cost: the value as a share of the loss if everything is suppressed, ``Σ log₂(n / f(v))``.
 

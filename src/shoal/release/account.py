@@ -173,7 +173,7 @@ def _on_exact_values(case: Case, transformed: Transformed) -> Iterator[str]:
 def _on_counting(case: Case) -> Iterator[str]:
     """Yield notes on the unit of counting and on columns that do not count."""
     if case.table.subject is None:
-        yield "No column has the role subject: every record is counted as an individual."
+        yield "No subject column is set: every record is counted as an individual."
     if case.leaders:
         yield f"Linked columns are not included in the information loss: {', '.join(case.leaders)}."
 

@@ -112,7 +112,7 @@ class Advice(Presentable):
             yield f"Individuals who become unique if one more released column is known: {unique}."
         for column in [column for column in self.lost if column.cost > 0 and column.forced_by][:SHOWN]:
             yield (
-                f"'{column.column}' lost {share(column.cost)} of its information: released unchanged, it would put "
+                f"'{column.column}' has an information loss of {short(column.cost)}: released unchanged, it would put "
                 f"{counted(column.forced_by, 'individual')} into {self.failing}."
             )
         better = [alternative for alternative in self.alternatives if alternative.cost < self.cost][:SHOWN]
@@ -281,13 +281,20 @@ def _lost(basis: AdviceBasis, models: Sequence[Model]) -> Iterator[LostColumn]:
     kept = np.flatnonzero(basis.records >= 0)
     records = basis.records[kept]
     whose = _persons(basis.given, records)
-    for name in basis.quasi:
+    for name in (name for name in basis.quasi if _is_changed(basis, name, kept, records)):
         table = _unchanged(basis, name, kept, records)
         sizes, failing = _judged(basis, table, models)
         bad = np.flatnonzero(failing)
         first = bad[np.argsort(sizes[bad], kind="stable")][:FORCING]
         forced = len(np.unique(whose[bad]))
         yield LostColumn(name, basis.losses.get(name, 0.0), forced, tuple(records[first].tolist()))
+
+
+def _is_changed(basis: AdviceBasis, name: str, kept: NDArray[np.intp], records: NDArray[np.integer]) -> bool:
+    """Return whether a released cell of a column differs from its original."""
+    before = np.array(basis.given[name].labels().to_pylist(), object)[basis.given.codes(name)[records]]
+    after = np.array(basis.seen[name].labels().to_pylist(), object)[basis.seen.codes(name)[kept]]
+    return bool((before != after).any())
 
 
 def _unchanged(basis: AdviceBasis, name: str, kept: NDArray[np.intp], records: NDArray[np.integer]) -> Table:

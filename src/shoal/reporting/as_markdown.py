@@ -34,7 +34,7 @@ def _block(block: Block) -> Iterator[str]:
         case Listing(items, open):
             yield "\n".join(f"- {'[ ] ' if open else ''}{_plain(item)}" for item in items)
         case Figure():
-            yield f"> Figure. {_plain(block.alternative)}"
+            yield f"> {_plain(block.finding)}"
         case Code(title, text):
             fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
             yield f"**{_plain(title)}**\n\n{fence}\n{_literal(text.rstrip())}\n{fence}"

@@ -49,8 +49,13 @@ class Figure:
     chart: Chart
 
     @property
+    def finding(self) -> str:
+        """The title of the chart, which states its main result."""
+        return f"{self.chart.spec['title']['text'].rstrip('.')}."
+
+    @property
     def alternative(self) -> str:
-        """The title and the subtitle of the chart."""
+        """The title and the subtitle of the chart, for readers who cannot see it."""
         head = self.chart.spec["title"]
         subtitle = head["subtitle"]
         parts = [head["text"], *([subtitle] if isinstance(subtitle, str) else subtitle)]

@@ -104,6 +104,7 @@ class ValueCounts:
 class PublicFindings:
     """Facts that a recipient of the release may have: functions of the released table, the policy and ``chosen``.
 
+    ``single``: whether each individual has one record, so that individuals can be counted without a subject column.
     ``seen``: the released table as it is read. ``after``: its assessment. ``variables``: the columns that the policy or
     the release names, and their roles. ``naming``: released columns that identify persons directly. ``unknown``:
     released columns without a role in the policy. ``ours``: whether ``anonymize`` made the release. ``chosen``: the
@@ -119,6 +120,7 @@ class PublicFindings:
     naming: tuple[str, ...]
     unknown: tuple[str, ...]
     ours: bool
+    single: bool = False
     pseudonyms: tuple[str, ...] = ()
     inherited: tuple[str, ...] = ()
     chosen: Mapping[str, Any] = field(default_factory=dict)
@@ -158,7 +160,7 @@ class PublicFindings:
     @property
     def uncountable(self) -> str:
         """The reason why the persons of a class cannot be counted in the released table; empty if they can."""
-        if self.counts_persons and self.seen.subject is None:
+        if self.counts_persons and self.seen.subject is None and not self.single:
             return "The release has no column that identifies the individual of a record."
         if self.ours and self.policy.search.way.adds_records:
             return "Some of the released records may be counterfeits."
@@ -290,6 +292,7 @@ class Findings(PublicFindings):
             naming=self.naming,
             unknown=self.unknown,
             ours=self.ours,
+            single=self.original.person_count == self.original.records,
             pseudonyms=self.pseudonyms,
             inherited=self.inherited,
             chosen=figures(self.policy, self.left_out, self.original),

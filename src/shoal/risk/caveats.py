@@ -25,7 +25,7 @@ def caveats(table: Table, missing: Missing, classes: Classes, matched: Matched |
         lacking = classes.members.within(short)
         yield f"Individuals without a match in the register: {lacking:,}. They were added to the population."
     if table.subject is None:
-        yield "No column has the role subject: every record is counted as an individual."
+        yield "No subject column is set: every record is counted as an individual."
     if any(table[name].missing for name in table.quasi):
         yield missing.says
     if classes.suppressed:

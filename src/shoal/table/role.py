@@ -29,7 +29,7 @@ _MEANINGS = {
     Role.DIRECT: "identifies an individual on its own; not released",
     Role.QUASI: "identifies individuals in combination with other attributes",
     Role.SENSITIVE: "must not be disclosed about an individual",
-    Role.INSENSITIVE: "neither known to an adversary nor sensitive",
+    Role.INSENSITIVE: "assumed to be neither known to an adversary nor sensitive",
     Role.SUBJECT: "identifies the individual that a record belongs to",
     Role.HOUSEHOLD: "identifies the household of an individual",
     Role.WEIGHT: "survey weight: number of individuals of the population that a record represents",

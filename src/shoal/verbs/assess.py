@@ -10,6 +10,7 @@ from shoal.dataset.result import DatasetResult
 from shoal.dataset.view import TableView
 from shoal.errors import ColumnError, ModelError
 from shoal.exact import exact
+from shoal.policy.policy import Policy
 from shoal.progress import Hook, silent
 from shoal.remedy import Option, by, either
 from shoal.risk.assessment import Assessment, Assessor
@@ -18,13 +19,15 @@ from shoal.verbs.inputs import AnyPolicy, Inputs
 from shoal.verbs.on_datasets import also, of_views
 from shoal.words import counted
 
+_USUAL = 5  # k of the default threshold, if no k is required
+
 
 def _assess_dataset(  # noqa: PLR0913 - the options of the verb
     data: Dataset,
     policy: AnyPolicy = None,
     *,
     missing: str | None = None,
-    threshold: Fraction | float | str = Fraction(1, 5),
+    threshold: Fraction | float | str | None = None,
     uniques: int | None = None,
     progress: Hook | None = None,
 ) -> DatasetResult[Assessment]:
@@ -63,7 +66,7 @@ def assess(  # noqa: PLR0913 - keyword-only options
     sensitive: Sequence[str] | str | None = None,
     subject: str | None = None,
     missing: str | None = None,
-    threshold: Fraction | float | str = Fraction(1, 5),
+    threshold: Fraction | float | str | None = None,
     uniques: int | None = None,
     population: Any = None,
     progress: Hook | None = None,
@@ -72,9 +75,9 @@ def assess(  # noqa: PLR0913 - keyword-only options
 
     ``data``: a table, a frame or a file; or a :class:`shoal.Dataset`, each table of which is assessed with what is
     known about the records that it refers to. Roles come from the policy or from the arguments, which take precedence.
-    ``threshold``: the risk above which persons are counted. ``uniques``: find special uniques, which are singled out by
-    at most this many columns. ``population``: a register of the population, its size, or the fraction of it in the
-    table; it takes precedence over the policy.
+    ``threshold``: the risk above which persons are counted (default: 1/k of the policy, or 1/5). ``uniques``: find
+    special uniques, which are singled out by at most this many columns. ``population``: a register of the population,
+    its size, or the fraction of it in the table; it takes precedence over the policy.
 
     >>> import shoal
     >>> found = shoal.assess({"age": [34, 34, 71, 71], "dx": ["flu", "ms", "flu", "flu"]}, quasi="age", sensitive="dx")
@@ -104,10 +107,15 @@ def assess(  # noqa: PLR0913 - keyword-only options
         checklist=inputs.policy.checklist,
         context=None if context is None else context.probabilities(),
         unlisted=inputs.policy.unlisted(inputs.table) if inputs.policy.columns else (),
-        threshold=_share(threshold),
+        threshold=_accepted(inputs.policy) if threshold is None else _share(threshold),
         uniques=uniques,
         progress=progress or silent,
     ).assessment()
+
+
+def _accepted(policy: Policy) -> Fraction:
+    """Return the risk that a policy accepts: 1 / k, or 1 / 5 if it requires no k."""
+    return Fraction(1, policy.k or _USUAL)
 
 
 def _share(given: Fraction | float | str) -> Fraction:

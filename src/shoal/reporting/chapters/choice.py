@@ -9,6 +9,8 @@ from shoal.reporting.findings import Findings, PublicFindings
 from shoal.techniques.technique import Gives
 from shoal.words import share, short
 
+_NO_ALTERNATIVES = "No alternatives to this release were tried, because no time was given for them."
+
 
 @chapter("choice", place=50)
 def choice(findings: PublicFindings, audience: Audience) -> Section:
@@ -23,7 +25,8 @@ def choice(findings: PublicFindings, audience: Audience) -> Section:
             )
         )
     if findings.advice is not None:
-        blocks += [findings.advice.lost_sheet(), findings.advice.alternatives_sheet()]
+        alternatives = findings.advice.alternatives_sheet()
+        blocks += [findings.advice.lost_sheet(), alternatives or Text(_NO_ALTERNATIVES, Tone.NOTE)]
     if findings.schemes is not None:
         blocks.append(Figure(lattice(findings.schemes)))
     if findings.frontier is not None and any(point.price is not None for point in findings.frontier.points):

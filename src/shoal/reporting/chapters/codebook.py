@@ -25,7 +25,11 @@ FEW = 60  # maximum number of distinct numbers listed; more are summarised
 @chapter("codebook", place=110)
 def codebook(findings: PublicFindings, audience: Audience) -> Section:
     """Describe each variable of the release: its values, their frequency and the technique applied."""
-    note = f" Values of fewer than {audience.least:,} individuals are not named." if audience.external else ""
+    note = (
+        f" Values of fewer than {audience.least:,} individuals, and values that would reveal them, are not named."
+        if audience.external
+        else ""
+    )
     lead = Text(f"The variables of the released table. * means suppressed.{note}", Tone.LEAD)
     if audience.external and not findings.countable:
         values: Block = Text(f"{findings.uncountable} Values are therefore not listed.", Tone.NOTE)

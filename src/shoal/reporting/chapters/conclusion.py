@@ -9,7 +9,7 @@ from shoal.reporting.findings import PublicFindings
 
 _ALWAYS = (
     "The roles of the columns were reviewed by an expert on the data.",
-    "Recipient and purpose are as stated, and an agreement is in force where one is required.",
+    "The recipient and the purpose are documented, and an agreement is in force where one is required.",
     "Earlier releases of the same individuals were considered.",
     "A date for the next risk assessment is set.",
 )

@@ -79,14 +79,20 @@ def _households(findings: PublicFindings) -> str:
 
 def _assumptions(findings: PublicFindings) -> Listing:
     number = len(findings.with_role(Role.QUASI))
-    known = "the quasi-identifier" if number == 1 else f"all {number} quasi-identifiers"
+    known = (
+        "the quasi-identifier"
+        if number == 1
+        else "both quasi-identifiers"
+        if number == 2
+        else f"all {number} quasi-identifiers"
+    )
     points = [
         f"An adversary knows the exact values of {known} of an individual who is known to be in the data (prosecutor).",
         "An adversary knows no other released attribute beforehand. More background knowledge increases the risk.",
         findings.after.missing.says,
     ]
     if not findings.counts_persons:
-        points.append("No column has the role subject: every record is counted as an individual.")
+        points.append("No subject column is set: every record is counted as an individual.")
     if findings.with_role(Role.HOUSEHOLD):
         points.append(_households(findings))
     return Listing(tuple(points))

@@ -144,8 +144,8 @@ def _attributes(findings: PublicFindings, audience: Audience) -> Iterator[Sectio
         return
     note = (
         "Probability that the most frequent value of the class is the true value; baseline: whole table.",
-        "In classes with one value: individuals whose value is known from their class. A missing value counts here.",
-        "With local recoding, several classes may match an individual, so that attacks succeed less often.",
+        "In classes with one value: individuals whose value is known from their class. Missing is a value of its own.",
+        "The adversary is assumed to know the class of an individual. With local recoding, several classes may match.",
     )
     headings: tuple[str, ...]
     rows: list[tuple[str, ...]]

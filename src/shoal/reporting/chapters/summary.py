@@ -28,7 +28,18 @@ def summary(findings: PublicFindings | DatasetFindings, audience: Audience) -> S
     if isinstance(findings, DatasetFindings):
         return Section.of("Summary", "summary", [verdict(findings), *_of_tables(findings, audience)])
     figures = _numbers(findings, audience) if isinstance(findings, Findings) else _public_numbers(findings, audience)
-    return Section.of("Summary", "summary", [verdict(findings), figures, answers(findings.attacks, audience)])
+    attacked = answers(findings.attacks, audience)
+    tolerated = _tolerated(findings) if attacked is not None else None
+    return Section.of("Summary", "summary", [verdict(findings), figures, attacked, tolerated])
+
+
+def _tolerated(findings: PublicFindings) -> Text | None:
+    """Relate the success of attacks to the risk that the requirements accept."""
+    if findings.policy.k is None:
+        return None
+    accepted = f"k-anonymity with k = {findings.policy.k:,} accepts a re-identification risk of up to "
+    note = f"{accepted}{odds(float(findings.threshold))}. A significant gain below this risk does not contradict it."
+    return Text(note, Tone.NOTE)
 
 
 def verdict(findings: PublicFindings | DatasetFindings) -> Text:
@@ -195,14 +206,13 @@ def answers(attacked: Attacked | None, audience: Audience) -> Facts | None:
     for question, best in attacked.card().items():
         if best is None:
             answer = "not assessed: no attack was run"
-        elif best.is_sure:
-            answer = "present" + ("" if audience.external else f"; {_achieved(best)}")
         else:
-            answer = "no significant gain over the baseline" + ("" if audience.external else f"; {_achieved(best)}")
+            gain = "significant gain over the baseline" if best.is_sure else "no significant gain over the baseline"
+            answer = gain + ("" if audience.external else f": {_achieved(best)}")
         sentences.append((QUESTIONS[question], answer))
     return Facts(tuple(sentences))
 
 
 def _achieved(best: Result) -> str:
     """Return the success of an attack and its gain over the baseline, in words."""
-    return f"{best.title}: success {share(best.success.value)}, gain over the baseline {best.gained}"
+    return f"{best.title} succeeds for {share(best.success.value)}, baseline {share(best.baseline)}"

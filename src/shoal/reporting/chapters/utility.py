@@ -41,7 +41,8 @@ def _visible(findings: PublicFindings) -> Iterator[Block]:
     notes = ["Computed from the released cells and the hierarchies, without the original."]
     if loss.undetermined:
         notes.append(
-            f"No total loss is given: that of {listed(loss.undetermined)} cannot be determined from the released cells."
+            f"No total is given, because the labels of some columns do not show how many values they cover: "
+            f"{listed(loss.undetermined)}."
         )
     yield Sheet("Measures of the release", ("measure", "value"), tuple(rows), tuple(notes))
 

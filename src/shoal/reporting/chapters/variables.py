@@ -18,6 +18,7 @@ from shoal.words import share, short
 
 MOST = 12  # maximum number of hierarchies drawn
 _UNCHANGED = "released unchanged"
+_SUPPRESSED = "suppression of single values"
 _REFINED = "local generalisation (each record as little as required)"
 
 
@@ -121,7 +122,7 @@ def _by_owner(findings: Findings, name: str) -> str:
         return ""
     if fates.suppressed <= findings.comparison.suppressed:
         return _UNCHANGED
-    return "" if fates.kept else "suppression of all values"
+    return _SUPPRESSED if fates.kept else "suppression of all values"
 
 
 def _on_level(part: ReleasePart, name: str) -> str:
@@ -154,8 +155,8 @@ def _visible(findings: PublicFindings) -> Sheet | None:
         blank = 0 if code is None else table.counts(name)[code] / table.records
         rows.append((name, share(blank), "not determined" if cost is None else short(cost)))
     notes = (
-        "Loss by label: the share of the domain that the label of a cell covers, 0 to 1; 1 if suppressed.",
-        "The domain is that of the hierarchy, or the range of the labels; the measure 'loss' counts values instead.",
+        "Loss by label: the share of the hierarchy's values, or of the range of all labels, that a label covers.",
+        "It is 0 to 1, and 1 if suppressed. The owner's measure 'loss' refers to the original values instead.",
     )
     return Sheet("Released cells", ("variable", "suppressed cells", "loss by label"), tuple(rows), notes)
 

@@ -47,8 +47,8 @@ _SMALL = 1 << 24  # bytes; a smaller file is read completely instead of sampled
 BLOCK = 1 << 19  # bytes read at a time, so that a block and its codes stay in the cache
 _COMMAS = "Numbers with decimal commas in {columns}; shoal writes decimal points."
 _KEPT_AS_TEXT = (
-    "In text columns, codes such as NA or ? are kept as values: {columns}. To read them as missing, name them "
-    "as missing-value markers."
+    "In text columns, codes such as NA or ? are kept as values: {columns}. To read them as missing, list them "
+    "in the import setting 'markers'."
 )
 _POINTS_AS_TEXT = "Points may be thousands separators in {columns}, read as text."
 _POINTS_AS_DECIMALS = "Points may be thousands separators in {columns}, read as decimal points."
