@@ -21,6 +21,7 @@ from shoal.models.evidence import Gatherer
 from shoal.plain import in_numbers
 from shoal.progress import Hook
 from shoal.qualities.quality import QUALITIES, Measured, quality_named
+from shoal.recoding.lost_values import on_lost_values
 from shoal.recoding.matching import Match
 from shoal.recoding.nodes import Fate, Ints
 from shoal.recoding.of_tables import relate
@@ -278,6 +279,7 @@ def _notes(before: Table, after: Table, columns: Sequence[str], matched: Match, 
     dropped = [name for name in columns if name not in after]
     if dropped:
         notes.append(f"Columns not released, counted as suppressed: {listed(dropped)}.")
+    notes += on_lost_values(before, after)
     others = [
         name for name in before.names if name not in after and name not in {*columns, *before.with_role(Role.DIRECT)}
     ]

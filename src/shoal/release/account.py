@@ -9,6 +9,7 @@ import numpy as np
 from shoal.classes.shown import class_sizes
 from shoal.engines.memory import MemoryEngine
 from shoal.qualities.quality import Measured
+from shoal.recoding.lost_values import on_lost_values
 from shoal.release.case import Case
 from shoal.release.fingerprint import fingerprint
 from shoal.release.judgement import Judgement
@@ -23,12 +24,8 @@ from shoal.table.formats.format import FORMATS
 from shoal.table.inference import infer
 from shoal.table.kind import Kind
 from shoal.table.raw import Entries
-from shoal.table.role import Role
 from shoal.table.scale import doubles
-from shoal.table.table import Table
 from shoal.words import listed
-
-_FEW_CATEGORIES = 20  # maximum number of values of a column whose lost values are worth a note
 
 
 def facts(
@@ -110,32 +107,13 @@ def notes(case: Case, transformed: Transformed, dependent: tuple[str, ...]) -> t
     """Return the notes for the owner. ``dependent``: the columns whose labels depend on suppressed values."""
     return (
         *case.remarks,
-        *_on_lost_values(case, transformed),
+        *on_lost_values(case.table, transformed.table),
         *_on_suppressed_values(case, transformed, dependent),
         *_on_exact_values(case, transformed),
         *_on_counting(case),
         *case.policy.search.technique.notes,
         *_on_files(transformed),
     )
-
-
-def _on_lost_values(case: Case, transformed: Transformed) -> Iterator[str]:
-    """Yield a note on categories of sensitive and insensitive columns that no released record has."""
-    table, released = case.table, transformed.table
-    lost = []
-    for name in (*table.sensitive, *table.with_role(Role.INSENSITIVE)):
-        if name not in released or len(table[name].values) > _FEW_CATEGORIES:
-            continue
-        before, after = _values(table, name), _values(released, name)
-        if after < before:
-            lost.append(f"{name} ({before - after} of {before})")
-    if lost:
-        yield f"Values that no released record has, because all records with them are suppressed: {', '.join(lost)}."
-
-
-def _values(table: Table, name: str) -> int:
-    """Return the number of values that at least one record has."""
-    return int(np.count_nonzero(table.counts(name)[: len(table[name].values)]))
 
 
 def _on_suppressed_values(case: Case, transformed: Transformed, dependent: tuple[str, ...]) -> Iterator[str]:
