@@ -123,6 +123,8 @@ def test_no_newline_at_the_end(tmp_path):
         (["9007199254740993.0", "0.5"], Kind.TEXT),
         (["1e-400", "0.5"], Kind.TEXT),
         (["250.0", "250.00"], Kind.TEXT),
+        (["-0.0", "0.0", "1.5"], Kind.NUMBER),
+        (["-0.0", "0.00", "1.5"], Kind.TEXT),
         (["+5", "6"], Kind.TEXT),
         (["1,000", "2"], Kind.TEXT),
         (["1.5", "NA", "2"], Kind.NUMBER),

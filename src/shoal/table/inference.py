@@ -29,6 +29,8 @@ _NUMBER = r"^-?((0|[1-9]\d*)(\.\d+)?|\.\d+)([eE][+-]?\d{1,3})?$"
 _DAY = r"(?:000[1-9]|00[1-9]\d|0[1-9]\d\d|[1-9]\d{3})-\d{2}-\d{2}"
 _CLOCK = r"\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?"
 
+_NEGATIVE_ZERO = r"^-(0*\.?0*)$"
+
 
 @dataclass(frozen=True, slots=True)
 class Reader:
@@ -200,6 +202,10 @@ def _first_reading(text: pa.Array, readers: tuple[Reader, ...]) -> tuple[Kind, p
         if values is None:
             continue
         ranked = rank(values)
+        if len(ranked.values) < len(values) and pa.types.is_floating(values.type):
+            text = pc.replace_substring_regex(text, _NEGATIVE_ZERO, r"\1")  # rounding makes -0.0 of small numbers
+            values = pc.add(values, 0.0)
+            ranked = rank(values)
         if len(ranked.values) == len(values) or len(ranked.values) == pc.count_distinct(text).as_py():
             return reader.kind, values, ranked  # no two different texts became the same value
     return None
