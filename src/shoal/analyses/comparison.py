@@ -28,8 +28,10 @@ from shoal.recoding.of_tables import relate
 from shoal.recoding.placing import Remark
 from shoal.recoding.recoding import Recoding
 from shoal.sheet import Presentable, Sheet
+from shoal.table.compaction import compacted
 from shoal.table.frames import of_rows
 from shoal.table.missing import Missing
+from shoal.table.raw import Encoded
 from shoal.table.role import Role
 from shoal.table.table import Table
 from shoal.words import counted, listed, short
@@ -192,7 +194,7 @@ def compared(  # noqa: PLR0913 - keyword-only options
         quality=quality,
         left_out=left_out,
         before=_privacy(before, before, known, missing),
-        after=_privacy(after, before, known, missing),
+        after=_privacy(_with_persons(after, before, match), before, known, missing),
         columns=_fates(related.recoding),
         matched=None if match.rows is None else match.how,
         remarks=related.remarks,
@@ -248,6 +250,20 @@ def measured_qualities(
                 raise
             left_out[name] = error.message
     return measured, left_out
+
+
+def _with_persons(after: Table, before: Table, match: Match) -> Table:
+    """Return the release with the individual of each record, if it shows none and the match tells all of them."""
+    subject, rows = before.subject, match.rows
+    if subject is None or subject in after or rows is None:
+        return after
+    origins = np.full(after.records, -1, np.int64)
+    origins[rows[rows >= 0]] = np.flatnonzero(rows >= 0)
+    if (origins < 0).any():
+        return after
+    encoded = [Encoded(column, after.codes(column.name)) for column in after.columns]
+    individuals = Encoded(*compacted(before[subject], before.codes(subject)[origins]))
+    return Table.of([*encoded, individuals], after.records, after.source)
 
 
 def _privacy(table: Table, roles: Table, quasi: Sequence[str], missing: Missing) -> dict[str, Any]:

@@ -21,7 +21,7 @@ class AttackNeed(StrEnum):
     TRUTH = "records matched with the original"
     OUTSIDERS = "a control group of individuals outside the data, with all quasi-identifiers"
     SECOND = "another release of the same individuals"
-    EVENTS = "individuals with several records"
+    EVENTS = "individuals with several records, and a release that shows which records belong together"
     LEARNING = "scikit-learn"
 
 

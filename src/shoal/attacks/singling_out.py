@@ -31,10 +31,11 @@ _ROUNDS = 20  # each draws as many predicates as are to be tried
 class SinglingOut(Attack):
     """Share of predicates, derived from the release, that match exactly one individual of the original.
 
-    A predicate takes some columns of a released record and requires that the value of an individual is in the set that
-    the record shows. For a number x that is not generalised, the condition is ≥ x if x is above the median, and ≤ x
-    otherwise. Only predicates that match a single released record, or a single individual if the release distinguishes
-    them, are tried; there are few of them if few records are unique. WP216; Giomi et al. 2023. Baseline: the same
+    A predicate takes some released columns of a record, insensitive and sensitive ones included, and requires that the
+    value of an individual is in the set that the record shows. For a number x that is not generalised, the condition is
+    ≥ x if x is above the median, and ≤ x otherwise. Only predicates that match a single released record are tried, or,
+    if the release has a column that identifies individuals, a single individual; there are few of them if few records
+    are unique. WP216; Giomi et al. 2023. Baseline: the same
     attack on a release whose columns are shuffled independently, that is, the success of an adversary who knows the
     frequencies of the values only. Control: the predicates of the attack, applied to individuals outside the data; if
     these are fewer than those in the data, the share is extrapolated to the same number, assuming a negative binomial

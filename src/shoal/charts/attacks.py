@@ -22,7 +22,7 @@ def attacks(attacked: Attacked) -> Chart:
     >>> coarse = {"age": ["30-39", "30-39", "70-79", "70-79"], "dx": ["flu", "ms", "flu", "flu"]}
     >>> made = shoal.attack(data, coarse, quasi=["age"], sensitive=["dx"], attacks=["homogeneity"])
     >>> attacks(made).spec["title"]["text"]
-    'Largest gain over the baseline: homogeneity of dx, 50% (baseline 37.5%)'
+    'Largest gain over the baseline: homogeneity of dx, 50% against 37.5%'
     """
     if not attacked.results:
         raise AttackError("nothing-to-draw", "No attack could be run, so there is nothing to draw.")
@@ -39,9 +39,7 @@ def attacks(attacked: Attacked) -> Chart:
         for place, result in enumerate(shown, 1)
     ]
     best = max(shown, key=lambda result: result.success.value - result.baseline)
-    title = (
-        f"Largest gain over the baseline: {best.title}, {share(best.success.value)} (baseline {share(best.baseline)})"
-    )
+    title = f"Largest gain over the baseline: {best.title}, {share(best.success.value)} against {share(best.baseline)}"
     subtitle = "Point and line: success with 95% confidence interval. Vertical line: baseline. Ring: control group"
     return Chart.of(title, subtitle, _body(values))
 

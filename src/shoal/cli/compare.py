@@ -173,7 +173,7 @@ def _show_cost(comparisons: "dict[Path, Comparison]", names: list[str], out: "Co
     sheet = (
         grid("  measure: cost (value)", *names)
         if len(comparisons) > 1
-        else grid("  measure", "cost", "value", "costliest column (its cost)")
+        else grid("  measure", "cost", "value", "costliest column")
     )
     for aspect in Aspect:
         costs = {

@@ -183,7 +183,7 @@ def show(identification: "Identification", out: "Console") -> None:
         shown = identification.keys[:3]
         more = f" ({len(shown)} of {identification.key_number} sets)" if identification.key_number > len(shown) else ""
         out.print(
-            f"\n{'Smallest' if exact else 'Small'} sets of columns that make at least 90% of the individuals "
+            f"\n{'Minimal' if exact else 'Small'} sets of columns that make at least 90% of the individuals "
             f"unique{more}{'' if exact else ', found by a heuristic search'}:"
         )
         for key in shown:

@@ -67,6 +67,13 @@ class TableView:
     inherited: tuple[str, ...]
 
     @property
+    def attributes(self) -> tuple[str, ...]:
+        """The quasi-identifiers and the sensitive columns of the view."""
+        return tuple(
+            name for name, column in self.policy.columns.items() if column.role in _SHOWN and name in self.table
+        )
+
+    @property
     def shows(self) -> bool:
         """Whether an adversary may know an attribute of the records."""
         return bool(self.policy.quasi_columns(self.table))

@@ -26,7 +26,7 @@ _LONG_NUMBER = 100_000
 _YEAR, _DAYS = 366, 30  # day numbers range over more than a year, with more than so many values
 _YEARS, _CALENDAR = (1850, 2150), {12: "months", 31: "days of a month"}
 _CODES, _OFTEN = 10_000, 10  # codes are integers from this on, which occur this often on average
-_FEW = "A few categories, as of a condition."
+_FEW = "A few categories, like those of a medical condition."
 _FEW_CATEGORIES = 8  # maximum number of texts of a column that tells little about an individual
 _CODED = frozenset({Form.CODE, Form.CATEGORY, Form.NUMBER})
 _STRICTNESS = (Role.DIRECT, Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE)
@@ -190,7 +190,7 @@ def _called(seen: Seen) -> Proposal | None:
     flags, doubts = seen.only_flags, list[str]()
     for named in sorted(seen.names, key=lambda named: _strictness(_fitting(seen, named.concept.role))):
         if _fitting(seen, named.concept.role) is Role.DIRECT and flags:
-            doubts += [_says(named), f"Has only {counted(seen.shape.values, 'value')}."]
+            doubts.append(f"{_says(named).rstrip('.')}, which {counted(seen.shape.values, 'value')} contradict.")
             continue
         confidence = Confidence.HIGH if named.listed else Confidence.MEDIUM
         return Proposal(_fitting(seen, named.concept.role), (_says(named), *doubts), named.concept, confidence)
@@ -271,7 +271,7 @@ def _usual(seen: Seen) -> tuple[Role, str]:
     if looks is not None:
         return Role.QUASI, looks
     if kind is ValueKind.FLAG:
-        return Role.SENSITIVE, "Two values, as of a condition."
+        return Role.SENSITIVE, "Two values, like those of a medical condition."
     return _usual_integers(seen) if are_whole(seen.column) else (Role.INSENSITIVE, "Decimals, as of measurements.")
 
 

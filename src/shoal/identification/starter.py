@@ -122,7 +122,9 @@ def _line(table: Table, finding: Finding, width: int, least: int) -> str:
         spec = with_broad_groups(spec, column, table.persons(finding.name), least)
     if isinstance(spec, Date):
         spec = spec.with_units(column)
-    plain = finding.role in {Role.DIRECT, Role.INSENSITIVE} or isinstance(spec, Suppression)
+    plain = finding.role in {Role.DIRECT, Role.INSENSITIVE} or (
+        isinstance(spec, Suppression) and finding.role is not Role.QUASI
+    )
     linked = f", linked = {toml.value(finding.follows)}" if finding.follows is not None else ""
     entry = f'{{ role = "{finding.role}"{linked}{"" if plain else f", hierarchy = {spec.toml()}"} }}'
     empty = ", some missing" if column.missing else ""

@@ -21,10 +21,6 @@ class Loss(CellQuality):
     Values are counted in the hierarchy, if there is one, otherwise in the data. Iyengar 2002; ARX's default (El Emam &
     Arbuckle 2013 use it for health data). Value and cost: 0 to 1.
 
-    ``balance`` applies to searches; the default is 0.5. Higher values make generalisation cheaper, lower values make
-    suppression cheaper (ARX's slider). At 1, only suppression has a cost. At 0, suppressing a cell costs as
-    much as generalising it to the same level as the other cells.
-
     >>> import shoal
     >>> shown = ["a or b", "a or b", "c", "d", "e"]
     >>> ladder = {"kind": "explicit", "values": {v: ["a or b" if v in "ab" else v] for v in "abcde"}}
@@ -40,7 +36,7 @@ class Loss(CellQuality):
         default=0.5,
         ge=0,
         le=1,
-        description="balance of a search between generalisation (towards 1) and suppression (towards 0)",
+        description="balance of a search (as in ARX): towards 1 generalisation is preferred, towards 0 suppression",
     )
 
     def pricing(self, rungs: Rungs) -> Pricing:

@@ -34,7 +34,9 @@ class LocalRecoding(Technique):
     """Generalise each record as little as required."""
 
     kind: Literal["local"] = "local"
-    says: ClassVar[str] = "Each record is generalised as little as required (local recoding)."
+    says: ClassVar[str] = (
+        "Groups of records are generalised to different levels, each as little as possible (local recoding)."
+    )
     iso: ClassVar[str] = "local generalisation, record by record"
     allows: ClassVar[frozenset[Allows]] = frozenset(Allows)
     is_gentle: ClassVar[bool] = True

@@ -41,15 +41,14 @@ def _compare_dataset(  # noqa: PLR0913 - the options of the verb that apply to s
         given, shown = (
             table.only([name for name in table.names if name not in keys]) for table in (pair.original, pair.released)
         )
-        own = _present(dataset.policy.of(pair.name), given)
-        measures = qualities if own.quasi_columns(given) else []
-        loss = compare(given, shown, own, qualities=measures, clusters=clusters, matched=pair.match)
-        if not pair.before.shows:
-            return loss
-        risk = compare(
-            pair.before.table, pair.after.table, pair.before.policy, qualities=[], matched=pair.match_of_view
-        )
-        return replace(loss, before=risk.before, after=risk.after)
+        own, before, after = _present(dataset.policy.of(pair.name), given), pair.before, pair.after
+        risk = None
+        if before.shows:
+            risk = compare(before.table, after.table, before.policy, qualities=[], matched=pair.match_of_view)
+        if not own.quasi_columns(given):
+            return risk or compare(given, shown, qualities=[], matched=pair.match)
+        loss = compare(given, shown, own, qualities=qualities, clusters=clusters, matched=pair.match)
+        return loss if risk is None else replace(loss, before=risk.before, after=risk.after)
 
     return DatasetResult(of_pairs(dataset, release, work, "comparing", progress or silent))
 

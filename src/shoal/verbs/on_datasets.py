@@ -61,16 +61,20 @@ def also(
 
 
 def of_views(
-    dataset: Dataset, work: Callable[[str, TableView], Result], doing: str, progress: Hook
+    dataset: Dataset, work: Callable[[str, TableView], Result], doing: str, progress: Hook, *, least: int = 1
 ) -> tuple[dict[str, Result], tuple[str, ...]]:
-    """Return the result for the view of each table, and a note on the tables without known attributes."""
+    """Return the result for the view of each table, and a note on the tables without known attributes.
+
+    ``least``: the number of quasi-identifiers and sensitive columns that a table must have.
+    """
     views, results, empty = TableViews.of(dataset), dict[str, Result](), list[str]()
     for done, name in enumerate(dataset.tables):
         progress(Progress(f"{doing} {name}", done, len(dataset.tables)))
         with of_table(name):
             view = views.of_table(name)
-            if view.shows and view.table.records:
+            if view.shows and view.table.records and len(view.attributes) >= least:
                 results[name] = work(name, view)
             else:
                 empty.append(name)
-    return results, (f"Without quasi-identifiers or records: {listed(empty)}.",) if empty else ()
+    lacking = "quasi-identifiers" if least == 1 else f"{least} quasi-identifiers or sensitive columns"
+    return results, (f"Not included, because they lack {lacking} or records: {listed(empty)}.",) if empty else ()

@@ -62,6 +62,7 @@ def _peers_dataset(  # noqa: PLR0913 - the options of the verb that apply to sev
         lambda _, view: peers(view.table, view.policy, **options),
         "measuring protection in",
         progress or silent,
+        least=2,  # one to know, and one to infer
     )
     return DatasetResult(tables, notes=notes)
 

@@ -29,7 +29,7 @@ def attacks(findings: PublicFindings, audience: Audience) -> Section:
         reasons = [] if findings.attacks is None else _omitted(findings.attacks)
         return Section.of("Attacks", "attacks", [note, *reasons])
     lead = Text(
-        "The success of an attack is compared with a baseline without the release and, where measured, with the same "
+        "The success of an attack is compared with its baseline (see Methods) and, where measured, with the same "
         "attack on individuals outside the data (control group).",
         Tone.LEAD,
     )

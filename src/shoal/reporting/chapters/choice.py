@@ -39,7 +39,8 @@ def _lead(findings: PublicFindings) -> Text:
         return Text("The way in which this release was made is not recorded.", Tone.LEAD)
     how = findings.policy.search
     limit = f"At most {share(how.suppression)} of the {findings.who} may be suppressed."
-    sought = f" The search minimises information loss (measure: {how.quality})." if how.technique.minds_quality else ""
+    aim = "minimises information loss" if Gives.SCHEME in how.technique.gives else "seeks a low information loss"
+    sought = f" The search {aim} (measure: {how.quality})." if how.technique.minds_quality else ""
     return Text(f"{how.technique.says}{sought} {limit}", Tone.LEAD)
 
 

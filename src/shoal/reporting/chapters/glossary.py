@@ -15,6 +15,6 @@ from shoal.techniques.technique import TECHNIQUES
 def glossary(findings: PublicFindings | DatasetFindings, audience: Audience) -> Section:
     """Define the terms used in the report, and the techniques."""
     del findings, audience  # identical in all reports
-    techniques = {f"technique {technique.called()}": technique.says for technique in TECHNIQUES.values()}
+    techniques = {f"recoding {technique.called()}": technique.says for technique in TECHNIQUES.values()}
     words = tomllib.loads(files("shoal.reporting").joinpath("texts/glossary.toml").read_text(encoding="utf-8"))
     return Section("Glossary", "glossary", (Facts(tuple((words | techniques).items())),))

@@ -1,7 +1,7 @@
 """Chapter on methods and their sources."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from shoal.attacks.attack import ATTACKS
 from shoal.models.model import MODELS
@@ -39,14 +39,15 @@ _HEADINGS = (
 def methods(findings: PublicFindings | DatasetFindings, audience: Audience) -> Section:
     """Explain every measure used in the report by its definition."""
     attacked = [found.attacks for found in findings.by_table.values() if found.attacks is not None]
-    without = audience.external and not attacked
+    uncountable = not all(found.countable for found in findings.by_table.values())
+    hidden = [
+        *(["Attacks"] if audience.external and not attacked else []),
+        *(["Risk"] if audience.external and uncountable else []),
+    ]
     guide = Sheet(
         "Contents required by regulations and standards",
         ("source", "required content", "chapter"),
-        tuple(
-            (source, content, _only_internal(chapters) if without else chapters)
-            for source, content, chapters in _HEADINGS
-        ),
+        tuple((source, content, _only_internal(chapters, hidden)) for source, content, chapters in _HEADINGS),
         words=3,
     )
     models, limited = _asked(findings, Guarantee.VERIFIED), _asked(findings, Guarantee.MEASURED)
@@ -70,13 +71,14 @@ def _measured(findings: PublicFindings) -> set[str]:
     return set(findings.quality) if isinstance(findings, Findings) else {findings.policy.search.quality}
 
 
-def _only_internal(chapters: str) -> str:
-    """Return chapters with a remark that the attacks are in the internal report only.
+def _only_internal(chapters: str, hidden: Sequence[str]) -> str:
+    """Return chapters with a remark on those whose figures are in the internal report only.
 
-    >>> _only_internal("Context; Attacks"), _only_internal("Risk")
+    >>> _only_internal("Context; Attacks", ["Attacks"]), _only_internal("Risk", [])
     ('Context; Attacks (internal report)', 'Risk')
     """
-    return chapters.replace("Attacks", "Attacks (internal report)")
+    names = chapters.split("; ")
+    return "; ".join(f"{name} (internal report)" if name in hidden else name for name in names)
 
 
 def _asked(findings: PublicFindings | DatasetFindings, guarantee: Guarantee) -> set[str]:

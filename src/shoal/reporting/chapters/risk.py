@@ -137,13 +137,21 @@ def highest(risk: Risk, findings: PublicFindings) -> str:
     return odds(risk.highest)
 
 
+def _repeated(findings: PublicFindings) -> bool:
+    """Return whether individuals with several records are counted."""
+    return findings.after.counts_persons and findings.after.persons < findings.after.records
+
+
 def _attributes(findings: PublicFindings, audience: Audience) -> Iterator[Section | Text]:
     if not findings.after.attributes:
         why = "No sensitive column is released" if not findings.seen.sensitive else "Missing values match any value"
         yield Text(f"{why}, so attribute disclosure is not assessed.", Tone.NOTE)
         return
+    whole = "original" if isinstance(findings, Findings) else "release"
+    repeated = "An individual with several records has each of their values." if _repeated(findings) else ""
     note = (
-        "Probability that the most frequent value of the class is the true value; baseline: whole table.",
+        f"Probability that the most frequent value of the class is the true value; baseline: the whole {whole}.",
+        *((repeated,) if repeated else ()),
         "In classes with one value: individuals whose value is known from their class. Missing is a value of its own.",
         "The adversary is assumed to know the class of an individual. With local recoding, several classes may match.",
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from shoal.attacks.attack import ATTACKS
 from shoal.attacks.battery import Attacked
 from shoal.attacks.result import Result
 from shoal.charts.wp216 import QUESTIONS
@@ -37,9 +38,9 @@ def _tolerated(findings: PublicFindings) -> Text | None:
     """Relate the success of attacks to the risk that the requirements accept."""
     if findings.policy.k is None:
         return None
-    accepted = f"k-anonymity with k = {findings.policy.k:,} accepts a re-identification risk of up to "
-    note = f"{accepted}{odds(float(findings.threshold))}. A significant gain below this risk does not contradict it."
-    return Text(note, Tone.NOTE)
+    accepted = f"a success of linkage of up to {odds(float(findings.threshold))} is compatible with it"
+    limits = "It limits neither singling out by other columns nor the inference of sensitive values."
+    return Text(f"k-anonymity with k = {findings.policy.k:,}: {accepted}. {limits}", Tone.NOTE)
 
 
 def verdict(findings: PublicFindings | DatasetFindings) -> Text:
@@ -215,4 +216,6 @@ def answers(attacked: Attacked | None, audience: Audience) -> Facts | None:
 
 def _achieved(best: Result) -> str:
     """Return the success of an attack and its gain over the baseline, in words."""
-    return f"{best.title} succeeds for {share(best.success.value)}, baseline {share(best.baseline)}"
+    unit = ATTACKS[best.attack].unit
+    whole = f"{share(best.success.value)} of {counted(best.targets, unit)}"
+    return f"{best.title} succeeds for {whole}, baseline {share(best.baseline)}"

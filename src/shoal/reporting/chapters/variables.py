@@ -55,7 +55,7 @@ def _done(findings: PublicFindings) -> Sheet:
         (name, "none" if role is None else str(role), technique(findings, name), _why(role))
         for name, role in findings.variables.items()
     ]
-    notes = ("Techniques are named as in ISO/IEC 20889.",)
+    notes = ("The names of techniques follow ISO/IEC 20889.",)
     return Sheet("Techniques", ("variable", "role", "technique", "meaning of the role"), tuple(rows), notes, words=4)
 
 
@@ -137,7 +137,11 @@ def _as_seen(findings: PublicFindings, name: str) -> str:
     column, counts = findings.seen[name], findings.seen.counts(name)
     if column.suppressed_code is not None and counts[column.suppressed_code] == findings.seen.records:
         return "suppression of all values"
-    return _UNCHANGED if findings.visible.columns[name] == 0 else ""
+    loss = findings.visible.columns[name]
+    if loss is None or not findings.seen.records:
+        return ""
+    blank = 0 if column.suppressed_code is None else counts[column.suppressed_code] / findings.seen.records
+    return "" if loss > blank else _SUPPRESSED if blank else _UNCHANGED
 
 
 def _why(role: Role | None) -> str:
@@ -155,8 +159,9 @@ def _visible(findings: PublicFindings) -> Sheet | None:
         blank = 0 if code is None else table.counts(name)[code] / table.records
         rows.append((name, share(blank), "not determined" if cost is None else short(cost)))
     notes = (
-        "Loss by label: the share of the hierarchy's values, or of the range of all labels, that a label covers.",
-        "It is 0 to 1, and 1 if suppressed. The owner's measure 'loss' refers to the original values instead.",
+        "Loss by label: mean share of the domain that the released values cover: 0 for an original value, 1 for *.",
+        "Domain: the values of the hierarchy, if it lists them; otherwise the range of the released values.",
+        "The owner's measure 'loss' refers to the original values instead.",
     )
     return Sheet("Released cells", ("variable", "suppressed cells", "loss by label"), tuple(rows), notes)
 
