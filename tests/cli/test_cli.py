@@ -27,14 +27,15 @@ def test_the_demo_runs_through(demo):
     assert (done.returncode, done.stderr) == (0, "")
     assert "Re-identification without names" in done.stdout
     assert sorted(file.name for file in (folder / "here").iterdir()) == [
-        *("admissions.csv", "demo.key", "patients.csv", "people.svg", "policy.toml", "register.csv", "release.csv"),
-        *("release.csv.manifest.json", "release.csv.owner-only", "report-external.html", "report.html"),
-        *("together", "together.owner-only", "together.toml"),
+        *("admissions.csv", "dataset-release", "dataset-release.owner-only", "dataset-report.html", "dataset.toml"),
+        *("demo.key", "diagnoses.csv", "laboratory.csv", "patients.csv", "people.svg", "policy.toml", "register.csv"),
+        *("release.csv", "release.csv.manifest.json", "release.csv.owner-only", "report-external.html", "report.html"),
     ]
-    assert sorted(file.name for file in (folder / "here" / "together").iterdir()) == [
-        *("admissions.csv", "dataset.manifest.json", "patients.csv"),
+    assert sorted(file.name for file in (folder / "here" / "dataset-release").iterdir()) == [
+        *("admissions.csv", "dataset.manifest.json", "diagnoses.csv", "laboratory.csv", "patients.csv"),
     ]
-    pages = [(folder / "here" / name).read_text(encoding="utf-8") for name in ("report.html", "report-external.html")]
+    documents = ("report.html", "report-external.html", "dataset-report.html")
+    pages = [(folder / "here" / name).read_text(encoding="utf-8") for name in documents]
     names = set(shoal.read(folder / "here/patients.csv").to_frame("pyarrow").column("last_name").to_pylist())
     assert not any(f">{name}<" in page for page in pages for name in names)
     policy = Policy.load(folder / "here/policy.toml")

@@ -38,7 +38,13 @@ from shoal.words import short
 if TYPE_CHECKING:
     from rich.console import Console
 
-FILES = {"register.csv": "population", "patients.csv": "patients", "admissions.csv": "admissions"}
+FILES = {
+    "register.csv": "population",
+    "patients.csv": "patients",
+    "admissions.csv": "admissions",
+    "diagnoses.csv": "diagnoses",
+    "laboratory.csv": "laboratory",
+}
 ATTACKS = ("linkage", "singling-out", "linkability", "inference", "homogeneity", "background-knowledge")
 FACTS = (
     ("sex", "postcode"),
@@ -64,7 +70,7 @@ def tour(folder: Path, console: "Console", *, patients: int, seed: int, force: b
     _show_release(release, folder, console, force=force)
     _show_attack(release, table, register, console)
     _show_report(release, table, register, folder, console, force=force)
-    _show_together(folder, console, seed=seed, force=force)
+    _show_dataset(folder, console, seed=seed, force=force)
     _show_end(folder, console)
 
 
@@ -284,22 +290,35 @@ def _show_report(  # noqa: PLR0913 - the inputs of a step
     console.print("  [dim]Open them in a browser. They work offline and can be printed.[/dim]")
 
 
-def _show_together(folder: Path, console: "Console", *, seed: int, force: bool) -> None:
-    _heading(console, 11, "Release of two linked tables")
+def _show_dataset(folder: Path, console: "Console", *, seed: int, force: bool) -> None:
+    _heading(console, 11, "Four linked tables as one dataset")
     for name, content in (
-        ("together.toml", files("shoal.demo").joinpath("together.toml").read_bytes()),
+        ("dataset.toml", files("shoal.demo").joinpath("dataset.toml").read_bytes()),
         ("demo.key", sha256(f"the demo hospital {seed}".encode()).hexdigest().encode()),
     ):
         with replacing(folder / name, force=force) as beside:
             beside.write_bytes(content)
-    release = anonymize(Dataset.read(folder, folder / "together.toml"))
+    dataset = Dataset.read(folder, folder / "dataset.toml")
+    console.print(f"  References: {', '.join(map(str, dataset.references))}.")
+    before, release = assess(dataset), anonymize(dataset)
     for name, part in release.parts.items():
         attained = ", ".join(requirement.verdict.attained for requirement in part.requirements)
-        console.print(f"  {name:<11} {part.table.records:>6,} records, [bold]{attained}[/bold]")
-    console.print("  Knowledge of a patient and one admission matches at least eleven patients.")
+        console.print(
+            f"  {name:<11} {dataset.tables[name].records:>6,} records, k = {before[name].k} → "
+            f"{part.table.records:>6,} records, [bold]{attained}[/bold]"
+        )
+    console.print("  Knowledge of a patient and one admission matches at least eleven patients, in every table.")
     console.print("  [dim]Keys are pseudonyms and dates are shifted. All references between the tables are kept.[/dim]")
-    release.save(folder / "together", force=force)
-    console.print(f"  {folder / 'together'}")
+    release.save(folder / "dataset-release", force=force)
+    tried = attack(dataset, release, attacks="linkage")
+    for name, result in tried.tables.items():
+        linked = result.of("linkage")
+        console.print(
+            f"  linkage of {name:<11} {share_of(linked.success.value)} [dim](baseline {share_of(linked.baseline)})[/dim]"
+        )
+    document = report(dataset, release, tried, title="The demo hospital: report on four tables")
+    document.save(folder / "dataset-report.html", force=force)
+    console.print(f"  {folder / 'dataset-release'}, {folder / 'dataset-report.html'}")
 
 
 def _show_end(folder: Path, console: "Console") -> None:
@@ -323,7 +342,7 @@ def _show_end(folder: Path, console: "Console") -> None:
     console.print(f"  shoal serve {folder / 'patients.csv'} --policy {folder / 'policy.toml'}")
     console.print("  [dim]workbench in the browser[/dim]")
     console.print(f"  shoal init {folder / 'admissions.csv'} -o my-policy.toml")
-    console.print("  [dim]starter policy with comments[/dim]\n")
+    console.print("  [dim]starter policy with comments; a folder of tables gives a policy of a dataset[/dim]\n")
 
 
 def _heading(console: "Console", number: int, text: str) -> None:
