@@ -18,10 +18,10 @@ def diagnoses(patients: Patients, stays: dict[str, Any], rng: np.random.Generato
     place = {name: row for row, name in enumerate(patients.columns["patient_id"].tolist())}
     who = np.array([place[name] for name in stays["patient_id"].tolist()])
     of_stay, codes = [np.arange(number)], [stays["icd10"]]
-    for illness, code in _SECONDARY.items():
-        coded = np.flatnonzero(patients.columns[illness][who] & (rng.random(number) < _KNOWN) & (codes[0] != code))
+    for illness, known in _SECONDARY.items():
+        coded = np.flatnonzero(patients.columns[illness][who] & (rng.random(number) < _KNOWN) & (codes[0] != known))
         of_stay.append(coded)
-        codes.append(np.full(len(coded), code))
+        codes.append(np.full(len(coded), known))
     found = np.repeat(np.arange(number), rng.poisson(0.4, number))
     of_stay.append(found)
     codes.append(rng.choice(DIAGNOSES, len(found)))

@@ -314,7 +314,7 @@ def _show_dataset(folder: Path, console: "Console", *, seed: int, force: bool) -
     for name, result in tried.tables.items():
         linked = result.of("linkage")
         console.print(
-            f"  linkage of {name:<11} {share_of(linked.success.value)} [dim](baseline {share_of(linked.baseline)})[/dim]"
+            f"  linkage of {name:<11} {share_of(linked.success.value)} [dim]baseline {share_of(linked.baseline)}[/dim]"
         )
     document = report(dataset, release, tried, title="The demo hospital: report on four tables")
     document.save(folder / "dataset-report.html", force=force)
