@@ -1,6 +1,7 @@
 """Every verb on several tables: what is known about a record includes what is known about those it refers to."""
 
 import json
+import re
 from collections import Counter, defaultdict
 
 import numpy as np
@@ -329,3 +330,59 @@ def test_the_command_line_reports_on_a_folder(tmp_path):
     assert refused.returncode == 2
     assert "The option '--key' applies to a single table" in refused.stderr
     assert not (tmp_path / "refused.md").exists()
+
+
+TWO = """
+version = 1
+require = [{ model = "k-anonymity", k = 2 }]
+[tables.patients]
+%s
+[tables.patients.columns]
+sex = "quasi"
+[tables.stays]
+refers.patient = "patients.patient"
+[tables.stays.columns]
+ward = "quasi"
+"""
+PATIENTS = {"patient": [*"abcdefgh"], "sex": [*"fmfmfmfm"], "stay": [*range(8)]}
+STAYS = {"stay": [*range(8)], "patient": [*"abcdefgh"], "ward": [*"ABABABAB"]}
+
+
+@pytest.mark.parametrize(
+    ("patients", "stays", "more", "message"),
+    [
+        (PATIENTS, STAYS, 'refers.stay = "stays.stay"', "in a circle: patients → stays → patients"),
+        ({**PATIENTS, "patient": [*"aacdefgh"]}, STAYS, "", "1 value of it identify several records"),
+        (PATIENTS, {**STAYS, "patient": [*"abcdexgh"]}, "", "no record of another table: 1. The first is record 6."),
+        (PATIENTS, STAYS, 'subject = "person"', "'patients' has no column 'person', which the policy names as its"),
+    ],
+)
+def test_what_is_wrong_between_tables_is_named(patients, stays, more, message):
+    with pytest.raises(ShoalError, match=re.escape(message)):
+        shoal.anonymize(shoal.Dataset.read({"patients": patients, "stays": stays}, shoal.Policy.parse(TWO % more)))
+
+
+def test_references_without_individuals_are_noted():
+    """A patient with five stays would count as five individuals."""
+    tables = {"patients": PATIENTS, "stays": STAYS}
+    unknown = shoal.Dataset.read(tables, shoal.Policy.parse(TWO % ""))
+    known = unknown.under(shoal.Policy.parse(TWO % 'subject = "patient"'))
+    for dataset, noted in ((unknown, True), (known, False)):
+        for result in (shoal.assess(dataset), shoal.anonymize(dataset)):
+            assert any("counted as different individuals" in note for note in result.notes) == noted
+
+
+def test_tables_without_enough_attributes_are_left_out_with_a_note():
+    """A list of wards has no value that could be inferred, and diagnoses no quasi-identifier of their own."""
+    text = TWO % 'subject = "patient"' + '[tables.codes]\nrefers.stay = "stays.stay"\ncolumns.dx = "sensitive"\n'
+    text += '[tables.wards]\ncolumns.site = "quasi"\n'
+    codes = {"stay": [*range(8)], "dx": [*"xyxyxyxy"]}
+    wards = {"ward": ["A", "B"], "site": ["north", "north"]}
+    tables = {"patients": PATIENTS, "stays": STAYS, "codes": codes, "wards": wards}
+    dataset = shoal.Dataset.read(tables, shoal.Policy.parse(text))
+    release = shoal.anonymize(dataset)
+    assert any("'wards'" in note for note in shoal.peers(dataset).notes)
+    compared = shoal.compare(dataset, release)
+    assert set(compared.tables) == set(tables)
+    assert compared["codes"].after["k-anonymity"] >= 2
+    assert shoal.report(dataset, release).findings.met

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from shoal.errors import PolicyError
 from shoal.policy.policy import Policy
 from shoal.policy.references import Reference, domain, references
-from shoal.remedy import Setting
+from shoal.remedy import Setting, by
 from shoal.table.column import Column
 from shoal.table.table import Table
 
@@ -103,8 +103,11 @@ def whose(policy: Policy, columns: Mapping[str, Collection[str]], name: str) -> 
     if own is not None:
         raise PolicyError(
             "subject-not-in-table",
-            "The table '{table}' has no column '{column}', which identifies the individual of a record.",
-            remedy="A release contains it if the subject is the same column in all tables and is pseudonymised.",
+            "The table '{table}' has no column '{column}', which the policy names as its subject.",
+            remedy=[
+                by("Correct it", Setting("tables.{table}.subject")),
+                "A released table has the column only if the policy lists it under pseudonyms.",
+            ],
             table=name,
             column=own,
         )
@@ -117,6 +120,24 @@ def whose(policy: Policy, columns: Mapping[str, Collection[str]], name: str) -> 
             table=name,
         )
     return next(iter(way), None)
+
+
+def on_individuals(policy: Policy) -> tuple[str, ...]:
+    """Return a note if tables refer to each other and no column identifies individuals.
+
+    >>> tables = {"people": {}, "stays": {"refers": {"who": "people.id"}}}
+    >>> len(on_individuals(Policy(version=1, tables=tables)))
+    1
+    """
+    named = policy.data.subject or any(table.subject for table in policy.tables.values())
+    if named or not references(policy.tables):
+        return ()
+    return (
+        (
+            "No subject column is set. Records that refer to the same record of another table are counted as different "
+            "individuals."
+        ),
+    )
 
 
 def by_reference(policy: Policy, columns: Mapping[str, Collection[str]], name: str) -> list[Whose]:

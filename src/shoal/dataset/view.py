@@ -199,9 +199,10 @@ def check_orphans(dataset: Dataset, name: str, orphans: NDArray[np.bool_]) -> No
     if number and dataset.policy.tables[name].orphans == "refuse":
         raise ReleaseError(
             "orphans",
-            "Records that refer to no record of another table: {records:,}.",
+            "Records that refer to no record of another table: {records:,}. The first is record {first:,}.",
             remedy=either("Correct these records", Setting("tables.{table}.orphans", "drop")),
             records=number,
+            first=int(orphans.argmax()) + 1,
             table=name,
         )
 

@@ -228,8 +228,8 @@ class Policy(Checked):
         if self.tables:
             raise PolicyError(
                 "several-tables",
-                "The policy describes several tables: {tables:listed}.",
-                remedy="Select one with policy.of(…), or read all of them: shoal.Dataset.read(…, policy).",
+                "The policy describes several tables: {tables:listed}. This step applies to a single table.",
+                remedy="Give the policy of a single table.",
                 tables=self.tables,
             )
         return self

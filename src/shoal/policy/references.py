@@ -59,5 +59,5 @@ def check_references(tables: Mapping[str, TablePolicy]) -> None:
             )
     try:
         in_order(tables)
-    except CycleError:
-        raise ValueError("tables refer to each other in a circle") from None
+    except CycleError as error:
+        raise ValueError(f"tables refer to each other in a circle: {' → '.join(reversed(error.args[1]))}") from None

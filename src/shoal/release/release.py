@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.dataset.histories import alone
+from shoal.dataset.links import on_individuals
 from shoal.errors import ReleaseError
 from shoal.plain import plain
 from shoal.policy.policy import Policy
@@ -166,6 +167,7 @@ class Release(Presentable):
         if any(part.pseudonym_key is not None for part in self.parts.values()):
             common.append(_FRESH_KEY)
         unique, persons = self.alone
+        common = [*on_individuals(self.policy), *common]
         if not unique:
             return tuple(common)
         singled_out = (

@@ -6,6 +6,7 @@ from functools import wraps
 from typing import Any, ParamSpec, Protocol, TypeVar, cast, overload
 
 from shoal.dataset.dataset import Dataset
+from shoal.dataset.links import on_individuals
 from shoal.dataset.place import of_table
 from shoal.dataset.view import TableView, TableViews
 from shoal.errors import PolicyError
@@ -76,5 +77,8 @@ def of_views(
                 results[name] = work(name, view)
             else:
                 empty.append(name)
+    notes = on_individuals(dataset.policy)
+    if not empty:
+        return results, notes
     lacking = "quasi-identifiers" if least == 1 else f"{least} quasi-identifiers or sensitive columns"
-    return results, (f"Not included, because they lack {lacking} or records: {listed(empty)}.",) if empty else ()
+    return results, (*notes, f"Not included, because they lack {lacking} or records: {listed(empty)}.")
