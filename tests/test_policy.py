@@ -68,7 +68,7 @@ def test_everything_a_policy_can_say():
         ("version = 1\n[data]\nmissing = 'maybe'", "data.missing: must be one of own, never, wildcard", None),
         (
             "version = 1\ncolumns.age = { role = 'qasi' }",
-            "columns.age.role: must be one of direct, quasi, sensitive, insensitive. Did you mean 'quasi'?",
+            "columns.age.role: must be one of direct, quasi, sensitive, insensitive, threshold. Did you mean 'quasi'?",
             None,
         ),
         ("version = 1\ncolumns.age = 'subject'", "columns.age.role: the subject is named under [data]", None),

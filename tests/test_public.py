@@ -36,8 +36,10 @@ NAMES = [
 ]  # fmt: skip
 MODEL_FUNCTIONS = [
     "alpha_k_anonymity", "average_risk", "basic_beta_likeness", "delta_disclosure", "delta_presence",
-    "enhanced_beta_likeness", "entropy_l_diversity", "k_anonymity", "k_map", "ke_anonymity", "l_diversity",
+    "enhanced_beta_likeness", "entropy_l_diversity", "guarding_nodes",
+    "k_anonymity", "k_map", "ke_anonymity", "l_diversity",
     "lkc_privacy", "p_alpha_sensitive_k_anonymity", "p_plus_sensitive_k_anonymity", "p_sensitive_k_anonymity",
+    "personal_k_anonymity",
     "recursive_l_diversity", "sample_uniqueness", "subset_k_anonymity", "t_closeness", "xy_anonymity",
     "xy_linkability",
 ]  # fmt: skip

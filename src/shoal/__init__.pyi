@@ -172,6 +172,19 @@ def entropy_l_diversity(
 ) -> int | float:
     """The entropy of the sensitive values of every class is at least that of l equally frequent values."""
 
+def guarding_nodes(
+    data: Any,
+    /,
+    *,
+    quasi: Sequence[str] | str | None = ...,
+    sensitive: Sequence[str] | str | None = ...,
+    subject: str | None = ...,
+    missing: str = ...,
+    hierarchies: Mapping[str, Any] | None = ...,
+    threshold: str | None = ...,
+) -> int | float:
+    """No individual is known to have a value below their guarding node with a probability above p."""
+
 def k_anonymity(
     data: Any,
     /,
@@ -272,6 +285,18 @@ def p_sensitive_k_anonymity(
     reading: str = ...,
 ) -> dict[str, int | float]:
     """Every class has at least k individuals and at least p distinct sensitive values."""
+
+def personal_k_anonymity(
+    data: Any,
+    /,
+    *,
+    quasi: Sequence[str] | str | None = ...,
+    subject: str | None = ...,
+    missing: str = ...,
+    threshold: str | None = ...,
+    k: int = ...,
+) -> int | float:
+    """Every individual shares the quasi-identifiers with at least as many others as they demand."""
 
 def recursive_l_diversity(
     data: Any,

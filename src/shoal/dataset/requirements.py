@@ -42,6 +42,13 @@ def check_named(policy: Policy) -> None:
         if column.role is Role.SENSITIVE
     }
     for _, _, model in _all(policy):
+        if Need.THRESHOLD in model.needs:
+            raise PolicyError(
+                "thresholds-of-several-tables",
+                "The requirement {model} applies to a single table.",
+                remedy="Remove it from the policy of the dataset.",
+                model=model.name,
+            )
         named = getattr(model, "column", None)
         if named is not None and named not in sensitive:
             raise PolicyError(

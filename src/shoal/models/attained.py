@@ -47,6 +47,7 @@ class Attainment:
             Need.NUMBERS: any(not table[name].kind.numeric or table[name].missing for name in table.sensitive),
             Need.POPULATION: population is None,
             Need.REGISTER: population is None or population.register is None,
+            Need.THRESHOLD: True,
             Need.SUBSETS: True,
         }
         readable = model.reads_wildcards or rule is not Missing.WILDCARD

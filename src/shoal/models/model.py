@@ -49,6 +49,7 @@ class Need(StrEnum):
     NUMBERS = "numbers"
     POPULATION = "population"
     REGISTER = "register"
+    THRESHOLD = "threshold"  # a requirement of each individual, in a column
     SUBSETS = "subsets"  # many combinations of quasi-identifiers: evaluated on request only
 
 
@@ -136,6 +137,10 @@ class Model(Checked):
         merging = self.counts_up or (self.averages and not overlap)
         return Monotone(generalisation=merging, suppression=self.counts_up)
 
+    def pairs(self, sensitive: tuple[str, ...]) -> tuple[tuple[str, str], ...]:  # noqa: ARG002
+        """Return the pairs of columns whose combinations the model evaluates."""
+        return ()
+
     @property
     def distinct(self) -> float:
         """The minimum number of distinct sensitive values in a class; 1 if the model requires none."""
@@ -148,6 +153,10 @@ class Model(Checked):
     def enough(self, evidence: Evidence) -> int | None:  # noqa: ARG002 - used by subclasses
         """Return the class size from which on every class passes; None if more than the size matters."""
         return None
+
+    def individuals(self, evidence: Evidence, failing: NDArray[np.bool_]) -> int:
+        """Return the number of individuals whose protection is too low: by default, all members of failing classes."""
+        return evidence.classes.members.within(failing)
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -192,7 +201,7 @@ class Model(Checked):
             self.demand(),
             not failing.any(),
             int(evidence.classes.copies[failing].sum()),
-            evidence.classes.members.within(failing),
+            self.individuals(evidence, failing),
         )
 
     def admit(self, evidence: Evidence) -> None:

@@ -29,7 +29,7 @@ class Data(Checked):
 class ColumnPolicy(Checked):
     """The settings of one column."""
 
-    role: Role = Field(description="direct, quasi, sensitive or insensitive")
+    role: Role = Field(description="direct, quasi, sensitive, insensitive or threshold")
     hierarchy: AnyHierarchy | None = Field(default=None, description="levels of generalisation")
     linked: str | None = Field(
         default=None, description="quasi-identifier that determines this one, which follows its levels"

@@ -58,11 +58,11 @@ class AttackLimit(Checked):
 
 
 def _requirement(model: type[Model]) -> Any:
-    """Return the model in the form of a policy: with its name, and with required thresholds."""
+    """Return the model in the form of a policy: with its name, and with required thresholds that have no default."""
     thresholds: dict[str, Any] = {}
     for name in model.measured:
         field = copy(model.model_fields[name])
-        field.default = PydanticUndefined
+        field.default = PydanticUndefined if field.default is None else field.default
         thresholds[name] = (field.annotation, field)
     named = Field(description="name of the privacy model")
     fields: dict[str, Any] = {"model": (Literal[model.name], named), **thresholds}

@@ -88,4 +88,5 @@ def original(case: Case, scheme: Mapping[str, int], transformed: Transformed) ->
         population,
         case.policy.data.missing,
         transformed.whose,
+        transformed.thresholds,
     )

@@ -18,6 +18,7 @@ from shoal.identification.patterns.pattern import Pattern
 from shoal.identification.shape import Form, Shape
 from shoal.models.evidence import Gatherer
 from shoal.models.model import Model, Need
+from shoal.models.pairs import with_pairs
 from shoal.policy.policy import Policy
 from shoal.population import Population
 from shoal.qualities.quality import LevelQuality, Quality, quality_named
@@ -75,6 +76,7 @@ class Case:
         whole = register.covering(table, table.quasi) if register else table
         whole = _with_dates(whole, policy)
         searched, drawn = whole.assign(insensitive=list(leaders)) if leaders else whole, None
+        searched = with_pairs(searched, [model for _, _, model in policy.requirements()])
         key, is_fresh = draw_key(policy)
         if policy.search.sample is not None:
             searched, drawn = sampled(searched, policy.search.sample, key)

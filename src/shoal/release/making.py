@@ -187,7 +187,7 @@ def _made(case: Case, transformation: Transformation, progress: Hook) -> Release
         policy=case.policy,
         transformation=transformation,
         origins=cache(lambda: case.given_records(released.origins())),
-        left_out=released.left_out,
+        left_out={name: why for name, why in released.left_out.items() if name in case.given},
         classes=account["classes"],
         quality=quality,
         requirements=judgements,

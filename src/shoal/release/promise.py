@@ -1,7 +1,7 @@
 """Promise of a release: the expected content of the written tables, and the requirements on them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from shoal.classes.members import Counts
 from shoal.dataset.inheritance import Shows
@@ -25,6 +25,7 @@ class Original:
     columns. ``hierarchies``: the hierarchies of these columns. ``population``: the population of the original.
     ``missing``: the treatment of missing values. ``subject``: the person of each released record. It is either a column
     with a code for each record, in the written order, or a column of the engine that the released table does not show.
+    ``thresholds``: the columns of the engine with the requirements of individuals.
     """
 
     sensitive: Mapping[str, Column]
@@ -33,6 +34,7 @@ class Original:
     population: Population | None
     missing: Missing
     subject: tuple[Column, Codes] | Column | None = None
+    thresholds: Mapping[str, Column] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -5,6 +5,7 @@ from shoal.models.model import Model, Need
 from shoal.policy.policy import Policy
 from shoal.population import Population
 from shoal.remedy import ColumnSetting, Setting
+from shoal.table.role import Role
 from shoal.table.table import Table
 from shoal.words import short
 
@@ -26,6 +27,7 @@ def check_requirement(model: Model, table: Table, policy: Policy, register: Popu
             remedy=ColumnSetting("role", "sensitive"),
             column=named,
         )
+    _check_threshold(model, table)
     if Need.SENSITIVE in model.needs and not table.sensitive:
         raise PolicyError(
             "no-sensitive-column",
@@ -44,6 +46,26 @@ def check_requirement(model: Model, table: Table, policy: Policy, register: Popu
             model=model.name,
             what="a register" if Need.REGISTER in model.needs else "the size or a register",
         )
+
+
+def _check_threshold(model: Model, table: Table) -> None:
+    """Refuse a column of individual thresholds that does not exist, or whose role would release it."""
+    threshold = getattr(model, "threshold", None)
+    if threshold is None or threshold in table.with_role(Role.THRESHOLD):
+        return
+    if threshold not in table:
+        raise PolicyError(
+            "unknown-column",
+            "A requirement names column '{column}', which does not exist.",
+            remedy=did_you_mean(threshold, table.names),
+            column=threshold,
+        )
+    raise PolicyError(
+        "column-not-threshold",
+        "Column '{column}' holds the thresholds of individuals, and does not have that role.",
+        remedy=ColumnSetting("role", "threshold"),
+        column=threshold,
+    )
 
 
 def _check_values(model: Model, table: Table) -> None:

@@ -1,7 +1,7 @@
 """Transformed table: the released cells of every record, in an order that discloses nothing."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -25,7 +25,12 @@ from shoal.table.role import Role
 from shoal.table.table import Source, Table
 from shoal.techniques.change import Split
 
-_LEFT_OUT = {Role.DIRECT: "direct identifier", Role.SUBJECT: "subject", Role.HOUSEHOLD: "household"}
+_LEFT_OUT = {
+    Role.DIRECT: "direct identifier",
+    Role.SUBJECT: "subject",
+    Role.HOUSEHOLD: "household",
+    Role.THRESHOLD: "threshold",
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +40,8 @@ class Transformed:
     ``table``: all released columns. ``tables``: the released table, or the tables into which it was split, by the
     suffix of their name. ``origins()``: the original record of each record of ``table``; −1 for a counterfeit.
     ``left_out``: the original columns that are not released, and the reason for each. ``whose``: a column with the
-    number of the person, which the engine holds but the table does not show.
+    number of the person, which the engine holds but the table does not show. ``thresholds``: the columns with the
+    requirements of individuals, which the engine holds as well.
     """
 
     table: Table
@@ -43,6 +49,7 @@ class Transformed:
     origins: Callable[[], NDArray[np.intp]]
     left_out: Mapping[str, str]
     whose: Column | None = None
+    thresholds: Mapping[str, Column] = field(default_factory=dict)
 
 
 def transformed(
@@ -72,13 +79,25 @@ class _Writing:
             subject, whose = self.table[self.table.subject], self._whose()
             how = how.along(whose.name, subject.name, subject.size, whose.size)
             columns[whose.name] = whose
+        for name in self._thresholds:
+            how = how.along(name, name, self.table[name].size, self.table[name].size)
+            columns[name] = self.table[name]
         if self._invented:
             how = replace(how, added=self._counterfeits(how, columns))
-        shown = tuple(name for name in how.names if name in self.table or name == self._link)
-        whole, hidden, origins = self._released(how, columns, shown)
+        whole, hidden, origins = self._released(how, columns, [name for name in how.names if self._is_shown(name)])
         split = self.transformation.split
         tables = {"": whole} if split is None else dict(self._split(how, columns, split))
-        return Transformed(whole, tables, origins, self._left_out, hidden)
+        thresholds = {name: hidden.pop(name) for name in self._thresholds}
+        return Transformed(whole, tables, origins, self._left_out, next(iter(hidden.values()), None), thresholds)
+
+    @property
+    def _thresholds(self) -> tuple[str, ...]:
+        """The columns with the requirements of individuals, which the engine holds and no table shows."""
+        return self.table.with_role(Role.THRESHOLD)
+
+    def _is_shown(self, name: str) -> bool:
+        """Return whether a released table shows a column of the engine."""
+        return (name in self.table and name not in self._thresholds) or name == self._link
 
     @property
     def _left_out(self) -> dict[str, str]:
@@ -172,9 +191,9 @@ class _Writing:
 
     def _released(
         self, how: Rewriting, columns: Mapping[str, Column], shown: Sequence[str]
-    ) -> tuple[Table, Column | None, Callable[[], NDArray[np.intp]]]:
-        """Return a table of the ``shown`` columns, the hidden column, and the origins of the records."""
-        hidden = [name for name in how.names if name not in self.table and name != self._link]
+    ) -> tuple[Table, dict[str, Column], Callable[[], NDArray[np.intp]]]:
+        """Return a table of the ``shown`` columns, the hidden columns, and the origins of the records."""
+        hidden = [name for name in how.names if not self._is_shown(name)]
         records = rewritten(self.table.engine, replace(how, names=(*shown, *hidden)))
         compact, engine = _compacted({name: columns[name] for name in (*shown, *hidden)}, records.engine)
         before = self.table.source
@@ -182,7 +201,7 @@ class _Writing:
         source = Source(before.origin, before.frame, before.details, about=about, files=before.files)
         released = Table(tuple(compact[name] for name in shown), engine, source=source)
         roles = {name: self._role(name) for name in (*self.table.roles, *shown) if name in shown}
-        return released.assign(**_by_role(roles)), compact[hidden[0]] if hidden else None, records.origins
+        return released.assign(**_by_role(roles)), {name: compact[name] for name in hidden}, records.origins
 
     def _role(self, name: str) -> Role:
         return Role.INSENSITIVE if name in self.keys else self.table.roles.get(name, Role.QUASI)
@@ -190,7 +209,7 @@ class _Writing:
     def _split(self, how: Rewriting, columns: Mapping[str, Column], split: Split) -> Iterator[tuple[str, Table]]:
         """Yield both parts of a split table, each with the suffix of its name."""
         apart = [name for name in how.names if name in split.columns]
-        first = [name for name in how.names if name not in apart and (name in self.table or name == self._link)]
+        first = [name for name in how.names if name not in apart and self._is_shown(name)]
         yield "", self._released(how, columns, first)[0]
         yield split.table, self._released(how, columns, (str(self._link), *apart))[0]
 

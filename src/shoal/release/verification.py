@@ -134,8 +134,10 @@ def with_persons(stored: Table, promised: Table, original: Original) -> Table:
     A file does not contain the persons of its records. Its rows were verified to be the promised ones, with the same
     frequencies. The assignment of persons to records with equal values is therefore irrelevant.
     """
-    source = as_written(promised) if isinstance(original.subject, Column) else stored
+    hidden = isinstance(original.subject, Column) or original.thresholds
+    source = as_written(promised) if hidden else stored
     table = _with_subject(_recoded(replace(source, roles={}), original), original)
+    table = replace(table, columns=(*table.columns, *original.thresholds.values()))
     return table.assign(quasi=list(promised.quasi), sensitive=list(promised.sensitive))
 
 

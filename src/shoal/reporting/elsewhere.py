@@ -191,9 +191,10 @@ def _required(  # noqa: PLR0913, PLR0917 - requirements, and facts about both ta
             yield Required(source, name, model.demand(), None, None, "records cannot be assigned to individuals")
         elif about and strange:
             yield Required(source, name, model.demand(), None, None, strange)
-        elif registered and Need.POPULATION in model.needs:
+        elif (registered and Need.POPULATION in model.needs) or Need.THRESHOLD in model.needs:
             verified = None if internal is None else _recorded_verdict(internal, source, model)
-            why = "" if verified else "a release can be compared with a register only when it is made"
+            what = "the thresholds of individuals" if Need.THRESHOLD in model.needs else "a register"
+            why = "" if verified else f"a release can be compared with {what} only when it is made"
             yield Required(source, name, model.demand(), None, verified, why)
         else:
             yield from _judged(source, model, gatherer, seen, earlier)
@@ -211,10 +212,10 @@ def _limited(limit: AttackLimit, attacked: Attacked | None) -> Required:
 
 def _recorded_verdict(internal: Mapping[str, Any], source: str, model: Model) -> Verdict | None:
     """Return the verdict recorded when the release was made, if there is one."""
-    column = getattr(model, "column", None)
-    wanted = (source, model.name, column, plain(model.parameters))
+    column, wanted = getattr(model, "column", None), (source, model.name, plain(model.parameters))
     for entry in internal["requirements"]:
-        if (entry["source"], entry["model"], entry["column"], entry["parameters"]) == wanted:
+        same_column = entry["column"] == column or Need.THRESHOLD in model.needs
+        if same_column and (entry["source"], entry["model"], entry["parameters"]) == wanted:
             value = {
                 name: Fraction(number) if isinstance(number, str) else number for name, number in entry["value"].items()
             }

@@ -25,6 +25,7 @@ from shoal.search.optimum import DescendingSearch, Outcome
 from shoal.search.plain import Plain
 from shoal.search.space import Space
 from shoal.table.missing import Missing
+from shoal.table.role import Role
 
 MOST_SCHEMES = 4_000_000  # searched layer by layer; with more, best first
 
@@ -60,9 +61,9 @@ class Goal:
 
     @cached_property
     def evidence(self) -> Evidence:
-        """The classes of the original table."""
+        """The classes of the original table, with the sensitive columns and the thresholds of individuals."""
         table = self.space.table
-        return self.gatherer.evidence(View(self.space.quasi, table.sensitive))
+        return self.gatherer.evidence(View(self.space.quasi, (*table.sensitive, *table.with_role(Role.THRESHOLD))))
 
     def weighing(self, names: Sequence[str]) -> Floats:
         """Return the weights of columns."""

@@ -10,6 +10,7 @@ class Role(StrEnum):
     QUASI = "quasi"
     SENSITIVE = "sensitive"
     INSENSITIVE = "insensitive"
+    THRESHOLD = "threshold"
     SUBJECT = "subject"
     HOUSEHOLD = "household"
     WEIGHT = "weight"
@@ -30,6 +31,7 @@ _MEANINGS = {
     Role.QUASI: "identifies individuals in combination with other attributes",
     Role.SENSITIVE: "must not be disclosed about an individual",
     Role.INSENSITIVE: "assumed to be neither known to an adversary nor sensitive",
+    Role.THRESHOLD: "each individual's own privacy requirement; not released",
     Role.SUBJECT: "identifies the individual that a record belongs to",
     Role.HOUSEHOLD: "identifies the household of an individual",
     Role.WEIGHT: "survey weight: number of individuals of the population that a record represents",

@@ -10,6 +10,7 @@ from shoal.dataset.result import DatasetResult
 from shoal.dataset.view import TableView
 from shoal.errors import ColumnError, ModelError
 from shoal.exact import exact
+from shoal.models.pairs import with_pairs
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, silent
 from shoal.remedy import Option, by, either
@@ -96,9 +97,9 @@ def assess(  # noqa: PLR0913 - keyword-only options
                 "give a policy with roles",
             ),
         )
-    context = inputs.policy.context
+    context, models = inputs.policy.context, [model for _, _, model in inputs.policy.requirements()]
     return Assessor(
-        table=inputs.table,
+        table=with_pairs(inputs.table, models),
         missing=inputs.missing,
         hierarchies=inputs.hierarchies,
         population=inputs.population,

@@ -5,6 +5,7 @@ The functions are generated from the registry, so a new model has one as soon as
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from inspect import Parameter, Signature
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 from shoal.errors import ModelError, did_you_mean, similar
 from shoal.models.attained import Attainment, shown
 from shoal.models.model import MODELS, Model, Need
+from shoal.models.pairs import with_pairs
 from shoal.table.missing import Missing
 from shoal.validation import validated
 from shoal.verbs.inputs import Inputs, names_of
@@ -33,7 +35,8 @@ def _function(model: type[Model]) -> Callable[..., Any]:
         _check_options(model, signature, options)
         common = {name: options.pop(name) for name in _COMMON if name in options}
         chosen = validated(model, options, where=f"The model {model.name}", error=ModelError)
-        return shown(Attainment(Inputs.of(data, **common).gatherer).of(chosen))
+        inputs = Inputs.of(data, **common)
+        return shown(Attainment(replace(inputs, table=with_pairs(inputs.table, [chosen])).gatherer).of(chosen))
 
     measure.__name__ = measure.__qualname__ = model.name.replace("-", "_")
     measure.__doc__ = f"{inspect.cleandoc(model.__doc__ or '')}\n\n{_described(model, signature)}"
@@ -87,7 +90,7 @@ def _signature(model: type[Model]) -> Signature:
     left_out = {
         "sensitive": Need.SENSITIVE not in model.needs,
         "population": Need.POPULATION not in model.needs,
-        "hierarchies": not {"distance", "level"} & set(model.model_fields),
+        "hierarchies": Need.HIERARCHY not in model.needs and not {"distance", "level"} & set(model.model_fields),
     }
     common = [
         Parameter(name, Parameter.KEYWORD_ONLY, default=Missing.OWN.value if name == "missing" else None)
