@@ -68,5 +68,7 @@ def test_labels_on_several_levels_count_where_they_are_narrowest():
     assert spec.spread(["x", "strange"], Path()) is None
 
 
-def test_frequencies_depend_on_the_original():
-    assert Frequency(keep=[2]).spread(["flu"], Path()) is None
+def test_frequencies_depend_on_the_original_if_categories_are_merged():
+    assert Frequency(keep=[2]).spread(["flu", "other"], Path()) is None
+    assert Frequency(keep=[5, 2]).spread(["flu", "other (not in top 2)"], Path()) is None
+    assert Frequency(keep=[2]).spread(["flu", "ms"], Path()).tolist() == [0, 0]

@@ -32,7 +32,7 @@ def test_the_demo_hospital(demo_hospital):
     assert letters["L"] == ()
     stays = identify(demo_hospital.admissions)
     assert stays.subject == "patient_id"
-    assert stays.of_role(Role.DIRECT) == ()
+    assert stays.of_role(Role.DIRECT) == ("admission_id",)
 
 
 @pytest.mark.parametrize(

@@ -100,8 +100,8 @@ def test_what_is_not_recognised_is_a_question_to_the_owner(values, role):
     assert found.columns["zz"].role == role
     assert found.columns["zz"].confidence is Confidence.LOW
     assert found.unrecognised == ("zz",)
-    assert found.question.startswith("Not recognised: 'zz'.")
-    assert "# Not recognised: 'zz'." in found.starter()
+    assert found.question.startswith("Uncertain: 'zz'.")
+    assert "# Uncertain: 'zz'." in found.starter()
 
 
 def test_nothing_is_asked_if_everything_is_recognised():

@@ -27,10 +27,10 @@ class BackgroundKnowledge(Attack):
     The probability of a value is its frequency among the candidate records of a person, weighted by background
     knowledge: ``rule_out`` names values that the person cannot have, ``prior`` gives values a weight (default 1), and
     ``excluded`` is the number of further wrong values that the adversary can rule out, the most frequent ones first.
-    Columns with no more wrong values are not attacked. Success: the probability of the true value is then at least
-    ``threshold``. Machanavajjhala et al. 2007; Martin et al. 2007; Peng 2021. Baseline: the share by chance, if
-    sensitive values were independent of the quasi-identifiers. The curve shows the success by number of values ruled
-    out.
+    Columns with no other wrong values, such as those with two values, are not attacked. Success: the probability of the
+    true value is then at least ``threshold``. Machanavajjhala et al. 2007; Martin et al. 2007; Peng 2021. Baseline: the
+    share by chance, if sensitive values were independent of the quasi-identifiers. The curve shows the success by
+    number of values ruled out.
 
     >>> import shoal
     >>> data = {"zip": ["4760*"] * 3, "dx": ["Heart", "Cancer", "Cancer"]}

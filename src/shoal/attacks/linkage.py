@@ -44,7 +44,7 @@ class Linkage(Attack):
     name: ClassVar[str] = "linkage"
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
     criterion: ClassVar[Criterion] = Criterion.LINKABILITY
-    baseline_is: ClassVar[str] = "a random record, or a random individual of the register"
+    baseline_is: ClassVar[str] = "a random record; with a register, a random individual of it"
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.TRUTH})
 
     typos: Share = Field(default=0.0, description="share of wrong values in the background knowledge")

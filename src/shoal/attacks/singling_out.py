@@ -34,10 +34,11 @@ class SinglingOut(Attack):
     A predicate takes some released columns of a record, insensitive and sensitive ones included, and requires that the
     value of an individual is in the set that the record shows. For a number x that is not generalised, the condition is
     ≥ x if x is above the median, and ≤ x otherwise. Only predicates that match a single released record are tried, or,
-    if the release has a column that identifies individuals, a single individual; there are few of them if few records
-    are unique. WP216; Giomi et al. 2023. Baseline: the same
-    attack on a release whose columns are shuffled independently, that is, the success of an adversary who knows the
-    frequencies of the values only. Control: the predicates of the attack, applied to individuals outside the data; if
+    if the release has a column that identifies individuals, a single individual. Few of them may be found even if an
+    exact number makes many records unique, because conditions on numbers match all that is larger or smaller. WP216;
+    Giomi et al. 2023. Baseline: the same attack on a release whose columns are shuffled independently, that is, the
+    success of an adversary who knows the frequencies of the values only. Control: the predicates of the attack, applied
+    to individuals outside the data; if
     these are fewer than those in the data, the share is extrapolated to the same number, assuming a negative binomial
     number of matches per predicate.
 

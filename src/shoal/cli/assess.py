@@ -219,7 +219,7 @@ def _show_attributes(assessment: "Assessment", out: "Console", who: str) -> None
         "\n[bold]Attribute disclosure[/bold]  [dim]probability that the most frequent value of a class is the true "
         "value[/dim]"
     )
-    sheet = grid("  attribute", "highest", "average", "baseline", f"{who} in classes with one value")
+    sheet = grid("  attribute", "highest", "average", "baseline", f"{who} in classes with a common value")
     for attribute in assessment.attributes:
         shares = (share_of(share) for share in (attribute.maximum, attribute.average, attribute.baseline))
         sheet.add_row(f"  {attribute.column}", *shares, f"{attribute.certain:,}")

@@ -158,7 +158,6 @@ def _write(text: str, path: Path, never: tuple[Path, ...], *, force: bool) -> No
 def show(identification: "Identification", out: "Console") -> None:
     """Print the proposed roles, and the evidence on combinations of columns."""
     from shoal.identification.identification import CONTRIBUTION
-    from shoal.identification.proposal import Confidence
 
     table = grid("column", "role", "reasons and remarks", "contrib.\n(pp)")
     for column in table.columns[1:3]:
@@ -166,8 +165,7 @@ def show(identification: "Identification", out: "Console") -> None:
     table.columns[0].min_width = min(max(map(len, identification.columns), default=0), _NAME)
     table.columns[0].max_width = 40
     for name, finding in identification.columns.items():
-        doubt = "" if finding.confidence is Confidence.HIGH else " Uncertain proposal."
-        reasons = plain(" ".join(finding.reasons) + doubt)
+        reasons = plain(" ".join((*finding.reasons, finding.confidence.remark)).rstrip())
         table.add_row(plain(name), str(finding.role), reasons, finding.points)
     out.print(table)
     if identification.question is not None:

@@ -1,5 +1,6 @@
 """Frequency-based hierarchies: frequent categories are kept, rare ones become "other"."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, Self
 
@@ -54,6 +55,11 @@ class Frequency(Spec):
         values = as_text(column.values).to_pylist()
         frequencies = counts[: len(values)]
         return ladder(column, [self._labels(values, frequencies, number) for number in self.keep])
+
+    def spread(self, labels: Sequence[str], folder: Path) -> NDArray[np.float64] | None:
+        """Return 0 for each label if none of them stands for other categories, whose number the labels do not show."""
+        del folder
+        return None if any(label.startswith(self.other) for label in labels) else np.zeros(len(labels))
 
     def _labels(self, values: list[str], frequencies: NDArray[np.int64], number: int) -> Labels:
         """Keep at most ``number`` categories: those more frequent than the most frequent one that is merged."""

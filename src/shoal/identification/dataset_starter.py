@@ -92,7 +92,7 @@ missing = "own"
 # the released values of a record count as known for all records that refer to it.
 {requirement}{context}
 [search]
-recoding = {recoding}   # "local": each record is generalised as little as required; "global": all records alike
+recoding = {recoding}   # "local": groups of records are generalised separately; "global": all records alike
 suppression = {purpose.suppression}   # maximum share of suppressed individuals
 quality = "loss"     # measure of information loss to minimise
 

@@ -43,6 +43,11 @@ class Confidence(StrEnum):
     MEDIUM = "medium"
     LOW = "low"
 
+    @property
+    def remark(self) -> str:
+        """The request to review a proposal that is not certain; otherwise empty."""
+        return {Confidence.HIGH: "", Confidence.MEDIUM: "Probable; review.", Confidence.LOW: "Uncertain; review."}[self]
+
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
@@ -190,7 +195,9 @@ def _called(seen: Seen) -> Proposal | None:
     flags, doubts = seen.only_flags, list[str]()
     for named in sorted(seen.names, key=lambda named: _strictness(_fitting(seen, named.concept.role))):
         if _fitting(seen, named.concept.role) is Role.DIRECT and flags:
-            doubts.append(f"{_says(named).rstrip('.')}, which {counted(seen.shape.values, 'value')} contradict.")
+            doubts.append(
+                f"{_says(named).rstrip('.')}, but it has only {counted(seen.shape.values, 'distinct value')}."
+            )
             continue
         confidence = Confidence.HIGH if named.listed else Confidence.MEDIUM
         return Proposal(_fitting(seen, named.concept.role), (_says(named), *doubts), named.concept, confidence)

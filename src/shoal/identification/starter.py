@@ -31,7 +31,7 @@ def question(unrecognised: Sequence[str]) -> str | None:
     """Return the question about the columns that were not recognised; None if there are none.
 
     >>> question(["x1"])
-    "Not recognised: 'x1'. If others may know it of an individual, make it a quasi-identifier; if its disclosure would \
+    "Uncertain: 'x1'. If others may know it of an individual, make it a quasi-identifier; if its disclosure would \
 harm, make it sensitive."
     """
     if not unrecognised:
@@ -39,7 +39,7 @@ harm, make it sensitive."
     one = len(unrecognised) == 1
     it, its = ("it", "its") if one else ("them", "their")
     return (
-        f"Not recognised: {listed(unrecognised)}. If others may know {it} of an individual, make {it} "
+        f"Uncertain: {listed(unrecognised)}. If others may know {it} of an individual, make {it} "
         f"{'a quasi-identifier' if one else 'quasi-identifiers'}; if {its} disclosure would harm, make {it} sensitive."
     )
 
@@ -128,7 +128,7 @@ def _line(table: Table, finding: Finding, width: int, least: int) -> str:
     linked = f", linked = {toml.value(finding.follows)}" if finding.follows is not None else ""
     entry = f'{{ role = "{finding.role}"{linked}{"" if plain else f", hierarchy = {spec.toml()}"} }}'
     empty = ", some missing" if column.missing else ""
-    why = _comment(" ".join(finding.reasons))
+    why = _comment(" ".join((*finding.reasons, finding.confidence.remark)).rstrip())
     kind = "text with dates" if column.is_text and finding.shape.form is Form.DATE else column.kind
     about = f"{kind}, {counted(len(column.values), 'value')}{empty}. {why}"
     return f"{toml.key(finding.name):<{width}} = {entry}  # {about}"
@@ -182,7 +182,7 @@ missing = "own"
 # Privacy requirements for this purpose, from a published source (command: shoal presets).
 {requirement}{sensitive}{context}
 [search]
-recoding = {recoding}   # "local": each record is generalised as little as required; "global": all records alike
+recoding = {recoding}   # "local": groups of records are generalised separately; "global": all records alike
 suppression = {purpose.suppression}   # maximum share of suppressed individuals
 quality = "loss"     # measure of information loss to minimise
 """

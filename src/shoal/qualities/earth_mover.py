@@ -12,7 +12,7 @@ from shoal.recoding.recoding import Recoded
 
 @QUALITIES.register("earth-mover")
 class EarthMover(ColumnQuality):
-    """Earth mover's distance between the original and the released distribution of a column.
+    """Earth mover's distance between the original and the released distribution of a column, mean over the columns.
 
     The minimum mean distance between the original distribution and the one implied by the cells that still carry
     information: on the scale of numbers and dates, as a share of their range; by rank for ordered categories; for text,

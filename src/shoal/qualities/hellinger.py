@@ -11,7 +11,7 @@ from shoal.recoding.recoding import Recoded
 
 @QUALITIES.register("hellinger")
 class Hellinger(ColumnQuality):
-    """Hellinger distance between the original and the released distribution of a column.
+    """Hellinger distance between the original and the released distribution of a column, mean over the columns.
 
     ``√(1 − Σ √(p q))``, where p is the share of a value in the original, and q the share implied by the cells that
     still carry information, if all values of a set are equally likely. Hellinger 1909; widely used for releases and

@@ -16,8 +16,8 @@ class Precision(CellQuality):
 
     A cell on level h of a hierarchy of height H keeps ``1 − h / H``, a suppressed cell 0; the precision is the mean
     over cells and columns. Sweeney 2002; "generalization intensity" in ARX's report. A set that is not a node of the
-    hierarchy counts as the lowest level on which its values share a node; so does a label that occurs on several
-    levels, in a table from another source. Value: 0 to 1, more is better. Cost: 1 − value.
+    hierarchy counts as the lowest level on which its values share a node. A label that occurs on several levels counts
+    as the lowest of them. Value: 0 to 1, more is better. Cost: 1 − value.
 
     >>> import shoal
     >>> found = shoal.compare({"age": [31, 34]}, {"age": ["30-39", "31-34"]}, hierarchies={"age": {"kind": "interval",

@@ -37,7 +37,7 @@ class LocalRecoding(Technique):
     says: ClassVar[str] = (
         "Groups of records are generalised to different levels, each as little as possible (local recoding)."
     )
-    iso: ClassVar[str] = "local generalisation, record by record"
+    iso: ClassVar[str] = "local generalisation"
     allows: ClassVar[frozenset[Allows]] = frozenset(Allows)
     is_gentle: ClassVar[bool] = True
 

@@ -96,8 +96,8 @@ def _published(attacked: Attacked, audience: Audience) -> Sheet:
 def _sheet(figures: tuple[str, ...], rows: Sequence[tuple[str, ...]], *notes: str) -> Sheet:
     meanings = (
         (
-            "Adversaries: classical (background knowledge), statistical (trained models), adaptive (queries). "
-            "Semi-honest: analyses the release as it is; malicious: searches for poorly protected records."
+            "Adversaries: classical (background knowledge), statistical (frequencies, trained models), adaptive "
+            "(queries). Semi-honest: analyses the release as it is; malicious: searches for poorly protected records."
         ),
         "pp: percentage points. CI: confidence interval. Missing sensitive values are not attacked.",
         "Significant: the confidence interval lies above the baseline and, where measured, above the control.",

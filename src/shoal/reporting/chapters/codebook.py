@@ -30,7 +30,9 @@ def codebook(findings: PublicFindings, audience: Audience) -> Section:
         if audience.external
         else ""
     )
-    lead = Text(f"The variables of the released table. * means suppressed.{note}", Tone.LEAD)
+    lead = Text(
+        f"The variables of the released table. * means suppressed. At most {MOST} values are listed.{note}", Tone.LEAD
+    )
     if audience.external and not findings.countable:
         values: Block = Text(f"{findings.uncountable} Values are therefore not listed.", Tone.NOTE)
     else:

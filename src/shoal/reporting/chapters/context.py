@@ -63,7 +63,7 @@ def _threats(findings: PublicFindings) -> Sheet | Text | None:
         note = f"Overall risk: not published, because the highest risk is above {odds(limit)}."
         return Text(note, Tone.NOTE)  # as in the summary
     title = f"Overall risk: {odds(context.overall)}"
-    note = "Overall risk: highest product of the probability of an attempt and the risk in the data (El Emam 2013)."
+    note = "Overall risk: highest product of the probability of an attempt and the journalist risk (El Emam 2013)."
     return Sheet(title, ("threat", "probability of an attempt", "risk"), tuple(rows), (note,))
 
 

@@ -149,16 +149,17 @@ def _attributes(findings: PublicFindings, audience: Audience) -> Iterator[Sectio
         return
     whole = "original" if isinstance(findings, Findings) else "release"
     repeated = "An individual with several records has each of their values." if _repeated(findings) else ""
+    repeated = repeated if findings.countable else "Records are counted, because the release has no subject column."
     note = (
         f"Probability that the most frequent value of the class is the true value; baseline: the whole {whole}.",
         *((repeated,) if repeated else ()),
-        "In classes with one value: individuals whose value is known from their class. Missing is a value of its own.",
+        "In classes with a common value: all members of the class have this value. Missing is a value of its own.",
         "The adversary is assumed to know the class of an individual. With local recoding, several classes may match.",
     )
     headings: tuple[str, ...]
     rows: list[tuple[str, ...]]
     if not isinstance(findings, Findings):
-        headings = ("variable", "baseline", "release", "in classes with one value")
+        headings = ("variable", "baseline", "release", "in classes with a common value")
         rows = [
             (
                 attribute.column,
@@ -174,8 +175,8 @@ def _attributes(findings: PublicFindings, audience: Audience) -> Iterator[Sectio
             "baseline",
             "original",
             "release",
-            "in classes with one value, original",
-            "in classes with one value, release",
+            "in classes with a common value, original",
+            "in classes with a common value, release",
         )
         rows = list(_both(findings, audience))
     sheet = Sheet("Correct inference of sensitive attributes", headings, tuple(rows), note)

@@ -177,7 +177,7 @@ def _public_numbers(findings: PublicFindings, audience: Audience) -> Sheet:
         ]
     loss = findings.visible
     if loss.total is not None:
-        rows.append(("Information loss of the released cells (0 = no loss, 1 = total)", short(loss.total)))
+        rows.append(("Loss by label, mean of the quasi-identifiers (0 = no loss, 1 = total)", short(loss.total)))
     notes = (
         ()
         if findings.chosen or findings.attacks is not None

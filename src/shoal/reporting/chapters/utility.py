@@ -37,7 +37,7 @@ def _visible(findings: PublicFindings) -> Iterator[Block]:
     """Yield the measures that a recipient can recompute from the released cells and the hierarchies."""
     loss, rows = findings.visible, [("equivalence classes", f"{findings.after.classes:,}")]
     if loss.total is not None:
-        rows.insert(0, ("information loss of the released cells (0 to 1)", short(loss.total)))
+        rows.insert(0, ("loss by label, mean of the quasi-identifiers (0 to 1)", short(loss.total)))
     notes = ["Computed from the released cells and the hierarchies, without the original."]
     if loss.undetermined:
         notes.append(

@@ -18,7 +18,7 @@ from shoal.words import share, short
 
 MOST = 12  # maximum number of hierarchies drawn
 _UNCHANGED = "released unchanged"
-_SUPPRESSED = "suppression of single values"
+_SUPPRESSED = "local suppression"
 _REFINED = "local generalisation (each record as little as required)"
 
 
@@ -55,7 +55,7 @@ def _done(findings: PublicFindings) -> Sheet:
         (name, "none" if role is None else str(role), technique(findings, name), _why(role))
         for name, role in findings.variables.items()
     ]
-    notes = ("The names of techniques follow ISO/IEC 20889.",)
+    notes = ("The names of techniques follow ISO/IEC 20889, where it has a term.",)
     return Sheet("Techniques", ("variable", "role", "technique", "meaning of the role"), tuple(rows), notes, words=4)
 
 

@@ -127,9 +127,9 @@ def _learned(assessment: Assessment) -> Sheet:
     note = (
         "Probability that the most frequent value of the equivalence class is the true value.",
         "Baseline: probability that the most frequent value of the whole table is the true value.",
-        "In classes with one value: individuals whose value is known from the class alone.",
+        "In classes with a common value: all members of the class have this value.",
     )
-    headings = ("variable", "baseline", "inferred from the table", "in classes with one value")
+    headings = ("variable", "baseline", "inferred from the table", "in classes with a common value")
     return Sheet("Attribute disclosure", headings, tuple(rows), note)
 
 
