@@ -10,7 +10,7 @@ from shoal.errors import ShoalError
 
 
 def serve(
-    data: Annotated[Path | None, typer.Argument(help="Data to load.")] = None,
+    data: Annotated[Path | None, typer.Argument(help="File, or folder of linked tables, to load.")] = None,
     policy: Annotated[Path | None, typer.Option("--policy", "-p", help="Policy to load.")] = None,
     project: Annotated[
         Path | None, typer.Option(help="Folder for the project (default: deleted when the workbench stops).")

@@ -35,6 +35,14 @@ class DatasetIdentification(Presentable):
     references: tuple[FoundReference, ...]
     subjects: Mapping[str, str]
 
+    def keys(self, table: str) -> frozenset[str]:
+        """Return the columns of a table that refer to other tables, to which others refer, or that name individuals."""
+        links = [found.reference for found in self.references]
+        own = {link.column for link in links if link.table == table} | {
+            link.key for link in links if link.other == table
+        }
+        return frozenset(own | {self.subjects[table]} if table in self.subjects else own)
+
     @property
     def unrecognised(self) -> tuple[str, ...]:
         """The columns that were not recognised, with the names of their tables."""

@@ -68,19 +68,23 @@ class Visit:
         """Return an integer parameter of the request; None if it is not an integer or out of range."""
         return number(self.text(name) or str(self.request.path_params.get(name, "")), least, most)
 
-    def show(self, step: str, *, job: Job | None = None, **more: Any) -> Response:
-        """Render the page of a step. Wait briefly for its job, which may be nearly done."""
+    def show(self, step: str, *, job: Job | None = None, template: str | None = None, **more: Any) -> Response:
+        """Render the page of a step. Wait briefly for its job, which may be nearly done.
+
+        ``template``: the template, if it is not named like the step.
+        """
         if job is not None:
             job.wait(PATIENCE)
             job = job.seen()
         done = job is not None and job.state is State.DONE
         return self.part(
-            step,
+            template or step,
             step=next(page_step for page_step in STEPS if page_step.name == step),
             steps=STEPS,
             facts=headline(self.now),
             source=self.now.source,
             policy=self.now.policy,
+            several=self.now.several,
             job=job,
             result=job.result if job is not None and done else None,
             blocks=job.blocks if job is not None and done else (),
@@ -99,12 +103,17 @@ class Visit:
         return RedirectResponse(f"/{step}", 303)
 
 
-def route(path: str, handler: Handler, methods: Sequence[str] = ("GET",)) -> Route:
-    """Return the route of a handler. Handlers run in a thread pool because they may block."""
+def route(path: str, handler: Handler, methods: Sequence[str] = ("GET",), *, several: Handler | None = None) -> Route:
+    """Return the route of a handler. Handlers run in a thread pool because they may block.
+
+    ``several``: the handler for several linked tables, if it is another one.
+    """
 
     def handle(request: Request, form: dict[str, Any]) -> Response:
         state = request.app.state
-        return handler(Visit(request, state.project.now, state.gallery, state.keys, form))
+        now = state.project.now
+        chosen = several if several is not None and now.several else handler
+        return chosen(Visit(request, now, state.gallery, state.keys, form))
 
     async def endpoint(request: Request) -> Response:
         from starlette.concurrency import run_in_threadpool

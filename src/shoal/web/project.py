@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from shoal import toml
+from shoal.dataset.dataset import Dataset, is_several
 from shoal.errors import PolicyError, ReadError, WriteError
 from shoal.fileset import replacing
 from shoal.policy.policy import Policy
@@ -51,9 +52,24 @@ class Moment:
         if source is None:
             raise ReadError("no-data", "No data are loaded.", remedy="Load a file first.")
         options = self.policy.data.read.model_dump(exclude_unset=True)
-        return self.project.kept_table(
+        table: Table = self.project.kept_table(
             self.key(Basis.FILE), lambda: read(source, progress=progress, **options), progress
         )
+        return table
+
+    @property
+    def several(self) -> bool:
+        """Whether the data are several linked tables."""
+        return self.source is not None and (bool(self.policy.tables) or self.project.has_several(self.source))
+
+    def dataset(self, progress: Hook) -> Dataset:
+        """Return the tables of a dataset, with the policy if it describes them."""
+        policy = self.policy if self.policy.tables else None
+        key = self.key(Basis.FILE) if policy is None else self.key(Basis.POLICY)
+        dataset: Dataset = self.project.kept_table(
+            key, lambda: Dataset.read(self.source, policy, progress=progress), progress
+        )
+        return dataset
 
     def table(self, progress: Hook) -> Table:
         """Return the table with the roles declared in the policy."""
@@ -120,7 +136,8 @@ class Project:
     jobs: Jobs = field(default_factory=Jobs)
     _source: Path | None = None
     _policy: Policy = field(default_factory=lambda: Policy.parse(EMPTY))
-    _held: tuple[Hashable, Table] | None = None
+    _held: tuple[Hashable, Any] | None = None
+    _several: tuple[Hashable, bool] | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
     _reading: threading.Lock = field(default_factory=threading.Lock)
 
@@ -225,8 +242,16 @@ class Project:
             beside.write_text(json.dumps(state, indent=1), encoding="utf-8")
         self._source, self._policy = source, policy
 
-    def kept_table(self, key: Hashable, make: Callable[[], Table], progress: Hook) -> Table:
-        """Return the table, reading it if necessary. Concurrent calls wait, and can be cancelled while waiting."""
+    def has_several(self, source: Path) -> bool:
+        """Return whether a folder contains several tables; the answer is kept until the folder changes."""
+        if not source.is_dir():
+            return False
+        if self._several is None or self._several[0] != _state(source):
+            self._several = _state(source), is_several(source)
+        return self._several[1]
+
+    def kept_table(self, key: Hashable, make: Callable[[], Any], progress: Hook) -> Any:
+        """Return the data, reading them if necessary. Concurrent calls wait, and can be cancelled while waiting."""
         while not self._reading.acquire(timeout=0.2):
             progress(Progress("waiting for the file", 0))
         try:
@@ -302,8 +327,10 @@ def _text(document: Mapping[str, Any]) -> str:
 
 
 def _state(path: Path | None) -> Hashable:
-    """Return the path of a file with its modification time and size, to detect changes."""
+    """Return a path with the time and size of its file, or of the files in its folder, to detect changes."""
     try:
+        if path is not None and path.is_dir():
+            return path, tuple(_state(inside) for inside in sorted(path.iterdir()))
         stat = None if path is None else path.stat()
     except (OSError, ValueError):
         stat = None

@@ -22,6 +22,7 @@ from shoal.verbs.assess import assess
 from shoal.verbs.peers import peers
 from shoal.web.jobs import Job
 from shoal.web.page import Visit, route
+from shoal.web.pages import dataset
 from shoal.web.project import Basis, Moment
 from shoal.web.spots import Marks, Spot, Spotted
 from shoal.words import odds, share, short
@@ -241,7 +242,7 @@ def _person(visit: Visit) -> Response:
 
 
 ROUTES = [
-    route("/assess", _show),
+    route("/assess", _show, several=dataset.show_assess),
     route("/assess/threshold", _threshold),
     route("/assess/peers", _look, ["POST"]),
     route("/assess/person", _person),

@@ -18,6 +18,7 @@ from shoal.table.reading import read
 from shoal.table.table import Table
 from shoal.verbs.attack import attack
 from shoal.web.page import Visit, route
+from shoal.web.pages import dataset
 from shoal.web.pages.compare import OWNER, released
 from shoal.web.pages.load import taken
 from shoal.web.project import Moment
@@ -88,4 +89,7 @@ def _told(tested: Tested) -> Iterator[Block]:
     yield chapter(replace(tested.findings, attacks=tested.attacked), OWNER)
 
 
-ROUTES = [route("/attack", _show), route("/attack", _begin, ["POST"])]
+ROUTES = [
+    route("/attack", _show, several=dataset.show_attack),
+    route("/attack", _begin, ["POST"], several=dataset.begin_attack),
+]

@@ -18,6 +18,7 @@ from shoal.reporting.document import Block, Section
 from shoal.reporting.findings import Findings, of_release
 from shoal.sheet import Sheet
 from shoal.web.page import Visit, route
+from shoal.web.pages import dataset
 from shoal.web.pages.protect import confirmations
 from shoal.web.project import Moment
 from shoal.web.tried import remembered
@@ -94,7 +95,7 @@ def _again(visit: Visit) -> Response:
 
 
 ROUTES = [
-    route("/compare", _show),
+    route("/compare", _show, several=dataset.show_compare),
     route("/compare/learning", _learn, ["POST"]),
     route("/compare/tried", _again, ["POST"]),
 ]

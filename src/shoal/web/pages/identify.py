@@ -14,6 +14,7 @@ from shoal.sheet import Sheet
 from shoal.table.role import Role
 from shoal.verbs.identify import identify
 from shoal.web.page import Visit, route
+from shoal.web.pages import dataset
 from shoal.web.project import Basis
 from shoal.words import share
 
@@ -26,7 +27,7 @@ def _show(visit: Visit) -> Response:
     if now.source is None:
         return visit.back("load")
     job = now.begin("identify", lambda now, hook: identify(now.raw(hook), progress=hook), _told, basis=Basis.FILE)
-    parts = {"roles": list(Role), "chosen": chosen(visit), "digest": _digest, "fits": _fits}
+    parts: dict[str, Any] = {"roles": list(Role), "chosen": chosen(visit), "digest": _digest, "fits": _fits}
     parts["purposes"] = list(PURPOSES.values())
     return visit.show("identify", job=job, contribution=CONTRIBUTION, **parts)
 
@@ -172,4 +173,7 @@ def _about(search: Mapping[str, Any], quasi: set[str]) -> dict[str, Any]:
     return {**kept, **{name: value for name, value in some.items() if value}}
 
 
-ROUTES = [route("/identify", _show), route("/identify", _decide, ["POST"])]
+ROUTES = [
+    route("/identify", _show, several=dataset.show_identify),
+    route("/identify", _decide, ["POST"], several=dataset.decide),
+]

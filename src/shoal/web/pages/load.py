@@ -20,6 +20,7 @@ from shoal.table.table import Table
 from shoal.web.forms import Field, fields, filled_in
 from shoal.web.loaded import Loaded
 from shoal.web.page import Visit, route
+from shoal.web.pages import dataset
 from shoal.web.project import Basis, Moment
 
 SHOWN = 10
@@ -137,7 +138,7 @@ def _texts(table: Table, name: str, number: int) -> list[str]:
 
 
 ROUTES = [
-    route("/load", _show),
+    route("/load", _show, several=dataset.show_load),
     route("/load", _upload, ["POST"]),
     route("/load/options", _read_again, ["POST"]),
     route("/load/rows", _rows),

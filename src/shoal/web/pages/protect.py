@@ -51,9 +51,10 @@ _MEANINGS = {"quality": _meanings(QUALITIES)}
 def _show(visit: Visit) -> Response:
     now, policy = visit.now, visit.now.policy
     quasi = [name for name, column in policy.columns.items() if column.role == "quasi"]
-    if now.source is None or not quasi:
+    if now.source is None or not (quasi or policy.tables):
         return visit.back("identify" if now.source is not None else "load")
-    assessing(now)
+    if not now.several:
+        assessing(now)
     search = _settings(policy.document().get("search", {}))
     return visit.show(
         "protect",
@@ -197,6 +198,8 @@ def _begin(visit: Visit) -> Response:
 
 
 def _searched(now: Moment, hook: Hook) -> Release:
+    if now.several:
+        return anonymize(now.dataset(hook), progress=hook)
     release = anonymize(now.table(hook), now.policy, progress=hook)
     remember(now.project, Tried.of(now, release))
     return release
@@ -204,6 +207,9 @@ def _searched(now: Moment, hook: Hook) -> Release:
 
 def _told(release: Release) -> Iterator[Block]:
     """Present the attained values, the generalisation levels and the information loss of the release."""
+    if release.policy.tables:
+        yield release.sheet()
+        return
     title = release.sheet().title
     rows = tuple(
         (requirement.verdict.title, requirement.verdict.asked, requirement.verdict.attained, requirement.verdict.says)

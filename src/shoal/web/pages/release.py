@@ -1,8 +1,6 @@
 """Release: files for publication and the evidence for them."""
 
 import shutil
-import tempfile
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,11 +19,13 @@ from shoal.reporting.report import report
 from shoal.table.formats.format import FORMATS
 from shoal.web.jobs import State
 from shoal.web.page import Visit, route
+from shoal.web.pages import dataset
 from shoal.web.pages.attack import Tested
 from shoal.web.pages.compare import released
 from shoal.web.pages.lattice import exploring
 from shoal.web.pages.protect import confirmations
-from shoal.web.project import Basis, Moment, Project
+from shoal.web.project import Basis, Moment
+from shoal.web.written import release_folder
 
 _SCRIPT = """import shoal
 
@@ -38,7 +38,6 @@ report = shoal.report(table, release, attacks)
 report.save("report.html", force=True)
 report.external().save("report-external.html", force=True)
 """
-_PREFIX, _OLD = "release-", 600  # seconds after which an unreferenced folder no longer belongs to a running job
 _OF_REPORTS = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"  # reports are self-contained
 _MAY_GO = {
     "release": "released table; all requirements verified in this file",
@@ -125,7 +124,7 @@ def _show(visit: Visit) -> Response:
 
 def _written(now: Moment, release: Release, further: FurtherFindings, hook: Hook) -> WrittenFiles:
     """Write all downloadable files to a new folder, and remove folders that are no longer in use."""
-    folder = _folder(now.project)
+    folder = release_folder(now.project)
     hook(Progress("writing the release", 0))
     table = folder / f"release{_suffix(now.source)}"
     _, *beside = map(Path, release.save(table, progress=hook))
@@ -152,18 +151,6 @@ def _beside(now: Moment, folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
             shutil.copyfile(now.policy.beside(hierarchy["file"]), folder / name)
             hierarchy["file"], copies[f"hierarchy of {column}"] = name, name
     return document, copies
-
-
-def _folder(project: Project) -> Path:
-    """Create a folder for a release, and remove old folders whose results are no longer kept."""
-    home = project.folder / "release"
-    home.mkdir(mode=0o700, exist_ok=True)
-    with project.lock:
-        known = {written.folder for written in project.jobs.results("write")}
-        for old in home.glob(f"{_PREFIX}*"):
-            if old not in known and old.stat().st_mtime < time.time() - _OLD:
-                shutil.rmtree(old, ignore_errors=True)
-        return Path(tempfile.mkdtemp(prefix=_PREFIX, dir=home))
 
 
 def _suffix(source: Path | None) -> str:
@@ -201,7 +188,7 @@ def _read(visit: Visit) -> Response:
 
 
 ROUTES = [
-    route("/release", _show),
-    route("/release/files/{name:path}", _download),
-    route("/release/shown/{name}", _read),
+    route("/release", _show, several=dataset.show_release),
+    route("/release/files/{name:path}", _download, several=dataset.download),
+    route("/release/shown/{name}", _read, several=dataset.read_report),
 ]
