@@ -185,8 +185,8 @@ def show(attacked: "Attacked", out: "Console") -> None:
     for name, result in {_way(result): result for result in attacked.results}.items():
         out.print(f"  {plain(name)}: {plain(result.says)}; baseline: {ATTACKS[result.attack].baseline_is}")
     out.print(
-        "\nRisks of WP216, each with success and baseline of the attack with the largest gain (relative to "
-        "100% − baseline):"
+        "\nRisks of WP216, each with the attack with the largest gain relative to 100% − baseline, among "
+        "the significant ones if there are any:"
     )
     for question, best in attacked.card().items():
         outcome = "not assessed; no attack was run"

@@ -14,6 +14,22 @@ from shoal.table.scale import doubles
 _SHARE = 4  # a group has at least one of so many parts of the individuals
 
 
+def merging_some(intervals: Interval, column: Column) -> Interval | None:
+    """Return intervals without the widths that merge no values, such as those of codes; None if all merge none.
+
+    >>> import shoal
+    >>> table = shoal.read({"grade": [0, 0.5, 1, 1.2]})
+    >>> merging_some(Interval(widths=[0.1, 0.5, 1]), table["grade"]).widths
+    [0.5, 1.0]
+    """
+    values = doubles(column.values).to_numpy(zero_copy_only=False)
+    if not np.isfinite(values).all():
+        return intervals
+    groups = {width: np.floor((values - intervals.anchor) / width + 1e-9) for width in intervals.widths}
+    widths = [width for width, numbers in groups.items() if len(np.unique(numbers)) < len(values)]
+    return intervals.model_copy(update={"widths": widths}) if widths else None
+
+
 def with_broad_groups(intervals: Interval, column: Column, persons: NDArray[np.int64], least: int) -> Interval:
     """Return intervals with a further level of groups of at least a quarter of the individuals, and of ``least``.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from shoal import toml
 from shoal.hierarchy.automatic import propose
-from shoal.hierarchy.broad_groups import with_broad_groups
+from shoal.hierarchy.broad_groups import merging_some, with_broad_groups
 from shoal.hierarchy.date import Date
 from shoal.hierarchy.interval import Interval
 from shoal.hierarchy.suppression import Suppression
@@ -119,7 +119,10 @@ def _line(table: Table, finding: Finding, width: int, least: int) -> str:
     column = table[finding.name]
     spec = propose(column, nominal=finding.concept is not None and finding.concept.nominal)
     if isinstance(spec, Interval):
-        spec = with_broad_groups(spec, column, table.persons(finding.name), least)
+        merging = merging_some(spec, column)
+        spec = (
+            Suppression() if merging is None else with_broad_groups(merging, column, table.persons(finding.name), least)
+        )
     if isinstance(spec, Date):
         spec = spec.with_units(column)
     plain = finding.role in {Role.DIRECT, Role.INSENSITIVE} or (

@@ -34,6 +34,7 @@ class KEAnonymity(AttributeModel):
     measured: ClassVar[Mapping[str, Better]] = {"k": Better.MORE, "e": Better.MORE}
     needs: ClassVar[frozenset[Need]] = frozenset({Need.SENSITIVE, Need.NUMBERS})
     counts_up: ClassVar[bool] = True
+    notation: ClassVar[str] = "k: fewest distinct numbers in a class; e: smallest range of the numbers"
 
     k: int | None = Field(default=None, ge=1, strict=True, description="minimum number of distinct numbers")
     e: Positive | None = Field(default=None, description="minimum range of the numbers")
