@@ -63,7 +63,7 @@ def test_every_model_gives_the_same_answer(rows, subject, missing, tmp_path):
     one, other = both(rows, tmp_path)
     for name in MODELS:
         needs = MODELS[name].needs
-        if {Need.POPULATION, Need.HIERARCHY} & needs:
+        if {Need.POPULATION, Need.HIERARCHY, Need.THRESHOLD} & needs:
             continue
         sensitive = {"sensitive": ["cost" if Need.NUMBERS in needs else "dx"]} if Need.SENSITIVE in needs else {}
         measure = getattr(shoal, name.replace("-", "_"))

@@ -11,9 +11,8 @@ from shoal.attacks.attack import ATTACKS, Attack, AttackNeed
 from shoal.attacks.people import KnownPeople
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
-from shoal.recoding.nodes import Floats
 
-_MOST = 5  # maximum number of known events
+MOST_EVENTS = 5  # maximum number of known events
 _ROOM = 1 << 23  # pairs of targets and released persons held in memory at a time
 
 
@@ -42,7 +41,7 @@ class Events(Attack):
     baseline_is: ClassVar[str] = "a random individual"
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.EVENTS, AttackNeed.TRUTH})
 
-    known: int = Field(default=2, ge=1, le=_MOST, description="number of known events")
+    known: int = Field(default=2, ge=1, le=MOST_EVENTS, description="number of known events")
     targets: int = Field(default=1000, ge=1, description="maximum number of targets")
 
     def run(self, scene: Scene) -> Iterator[Result]:
@@ -51,11 +50,14 @@ class Events(Attack):
         if whose is None:
             return
         people = scene.targets.drawn(self.targets, scene.rng(self.name))
-        drawn = _drawn(scene, whose, people.records)
-        most = min(int((drawn >= 0).sum(axis=1).max(initial=0)), _MOST)
+        events = drawn_events(scene, people)
+        most = events.shape[1]
         if not most:
             return
-        linked = _found(scene, whose, people, drawn[:, :most])
+        linked = np.zeros((most, len(people)))
+        for part, number, candidates, right in candidates_by_events(scene, people, events):
+            mine = candidates[np.arange(len(candidates)), right] & (right >= 0)
+            linked[number, part] = mine / np.maximum(candidates.sum(axis=1), 1)
         baseline = 1 / max(len(scene.release[whose].values), 1)
         main = linked[min(self.known, most) - 1]
         yield self.result(
@@ -69,25 +71,32 @@ class Events(Attack):
         )
 
 
-def _drawn(scene: Scene, whose: str, records: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return some records of each person in random order; −1 where there are no more."""
-    codes = scene.original.codes(whose)
+def drawn_events(scene: Scene, people: KnownPeople) -> NDArray[np.intp]:
+    """Return some records of each person in random order, at most ``MOST_EVENTS``; −1 where there are no more."""
+    codes = scene.original.codes(str(scene.original.subject))
     shuffled = scene.rng("events").permutation(scene.original.records)
     order = shuffled[np.argsort(codes[shuffled], kind="stable")]
-    starts = np.searchsorted(codes[order], codes[records])
-    number = np.searchsorted(codes[order], codes[records], side="right") - starts
-    places = starts[:, None] + np.arange(_MOST)
-    return np.where(np.arange(_MOST) < number[:, None], order[np.minimum(places, len(order) - 1)], -1)
+    starts = np.searchsorted(codes[order], codes[people.records])
+    number = np.searchsorted(codes[order], codes[people.records], side="right") - starts
+    places = starts[:, None] + np.arange(MOST_EVENTS)
+    events = np.where(np.arange(MOST_EVENTS) < number[:, None], order[np.minimum(places, len(order) - 1)], -1)
+    return events[:, : int(min(number.max(initial=0), MOST_EVENTS))]
 
 
-def _found(scene: Scene, whose: str, people: KnownPeople, events: NDArray[np.intp]) -> Floats:
-    """Return the probability that each person is re-identified by the first event, by the first two, and so on."""
+def candidates_by_events(
+    scene: Scene, people: KnownPeople, events: NDArray[np.intp]
+) -> Iterator[tuple[slice, int, NDArray[np.bool_], NDArray[np.intp]]]:
+    """Yield the released persons who have the most of the first event of each target, of the first two, and so on.
+
+    Each item: a slice of the targets, the number of events but one, a mask of the candidates by target and released
+    person, and the released person of each target, −1 if it is not released.
+    """
+    whose = str(scene.original.subject)
     rows, persons = scene.rows((*scene.known, whose)), scene.release[whose].size
     covering, row_values = scene.covering(scene.known, rows), rows.codes[-1].astype(np.uint32)
     own, record = scene.own(people)
     right = np.full(len(people), -1, np.intp)
     right[own] = scene.release.codes(whose)[record]
-    linked = np.zeros((events.shape[1], len(people)))
     together = max(_ROOM // persons, 1)
     for begin in range(0, len(people), together):
         part = slice(begin, min(begin + together, len(people)))
@@ -96,7 +105,4 @@ def _found(scene: Scene, whose: str, people: KnownPeople, events: NDArray[np.int
             there = np.flatnonzero(column >= 0)
             facts = [scene.values(name)[column[there]] for name in scene.known]
             has[there] += covering.counts(facts, row_values, persons) > 0
-            first = has == np.maximum(has.max(axis=1), 1)[:, None]
-            mine = first[np.arange(len(has)), right[part]] & (right[part] >= 0)
-            linked[number, part] = mine / np.maximum(first.sum(axis=1), 1)
-    return linked
+            yield part, number, has == np.maximum(has.max(axis=1), 1)[:, None], right[part]

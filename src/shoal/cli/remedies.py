@@ -6,7 +6,18 @@ from typing import Any
 from shoal.remedy import policy_column, policy_line
 
 # Options that no command has.
-_PYTHON_ONLY = {"population", "hierarchies", "combinations", "y", "first", "threads", "beside", "suffix"}
+_PYTHON_ONLY = {
+    "population",
+    "hierarchies",
+    "combinations",
+    "y",
+    "first",
+    "threads",
+    "beside",
+    "suffix",
+    "column",
+    "threshold",
+}
 
 
 class CommandLine:
