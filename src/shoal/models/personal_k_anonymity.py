@@ -86,14 +86,16 @@ class PersonalKAnonymity(Model):
 
 def demanded(column: Column, usual: int) -> Counts:
     """Return the k of each code of a column; ``usual`` for missing values."""
-    values = scale(column) if column.kind.numeric else None
-    known = None if values is None else values[: len(column.values)]
+    demands = np.full(column.size, usual, np.int64)
+    if not len(column.values):
+        return demands
+    numbers = scale(column) if column.kind.numeric else None
+    known = None if numbers is None else numbers[: len(column.values)]
     if known is None or (known != np.floor(known)).any() or (known < 1).any():
         raise ModelError(
             "bad-threshold-column",
             "Column '{column}' does not hold thresholds: it must contain whole numbers of at least 1, or no value.",
             column=column.name,
         )
-    demands = np.full(column.size, usual, np.int64)
-    demands[: len(column.values)] = known.astype(np.int64)
+    demands[: len(known)] = known.astype(np.int64)
     return demands
