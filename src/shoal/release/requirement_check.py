@@ -13,13 +13,15 @@ from shoal.words import short
 def check_requirement(model: Model, table: Table, policy: Policy, register: Population | None) -> None:
     """Refuse a requirement on columns, values or a population that the table does not have."""
     named = getattr(model, "column", None)
-    if named is not None and named not in table:
-        raise PolicyError(
-            "unknown-column",
-            "A requirement names column '{column}', which does not exist.",
-            remedy=did_you_mean(named, table.names),
-            column=named,
-        )
+    threshold = getattr(model, "threshold", None) if Need.THRESHOLD in model.needs else None
+    for name in (named, threshold):
+        if name is not None and name not in table:
+            raise PolicyError(
+                "unknown-column",
+                "A requirement names column '{column}', which does not exist.",
+                remedy=did_you_mean(name, table.names),
+                column=name,
+            )
     if named is not None and named not in table.sensitive:
         raise PolicyError(
             "column-not-sensitive",
@@ -27,7 +29,13 @@ def check_requirement(model: Model, table: Table, policy: Policy, register: Popu
             remedy=ColumnSetting("role", "sensitive"),
             column=named,
         )
-    _check_threshold(model, table)
+    if threshold is not None and threshold not in table.with_role(Role.THRESHOLD):
+        raise PolicyError(
+            "column-not-threshold",
+            "Column '{column}' holds the thresholds of individuals, and does not have that role.",
+            remedy=ColumnSetting("role", "threshold"),
+            column=threshold,
+        )
     if Need.SENSITIVE in model.needs and not table.sensitive:
         raise PolicyError(
             "no-sensitive-column",
@@ -46,26 +54,6 @@ def check_requirement(model: Model, table: Table, policy: Policy, register: Popu
             model=model.name,
             what="a register" if Need.REGISTER in model.needs else "the size or a register",
         )
-
-
-def _check_threshold(model: Model, table: Table) -> None:
-    """Refuse a column of individual thresholds that does not exist, or whose role would release it."""
-    threshold = getattr(model, "threshold", None)
-    if threshold is None or threshold in table.with_role(Role.THRESHOLD):
-        return
-    if threshold not in table:
-        raise PolicyError(
-            "unknown-column",
-            "A requirement names column '{column}', which does not exist.",
-            remedy=did_you_mean(threshold, table.names),
-            column=threshold,
-        )
-    raise PolicyError(
-        "column-not-threshold",
-        "Column '{column}' holds the thresholds of individuals, and does not have that role.",
-        remedy=ColumnSetting("role", "threshold"),
-        column=threshold,
-    )
 
 
 def _check_values(model: Model, table: Table) -> None:

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 
 from shoal import toml
 from shoal.attacks.attack import ATTACKS
 from shoal.attacks.battery import Attacked
 from shoal.dataset.dataset import Dataset
 from shoal.dataset.result import DatasetResult
-from shoal.errors import AttackError, PolicyError, ReleaseError
+from shoal.errors import AttackError, PolicyError
 from shoal.identification.of_dataset import DatasetIdentification
 from shoal.identification.purpose import PURPOSES
 from shoal.policy.policy import Policy
@@ -27,13 +27,12 @@ from shoal.verbs.compare import compare
 from shoal.verbs.identify import identify
 from shoal.web.page import Visit
 from shoal.web.project import Moment
-from shoal.web.written import release_folder
+from shoal.web.written import download, release_folder, shown_report
 from shoal.words import first_sentence
 
 ROLES = tuple(role for role in Role if not role.single)
 _TARGETS = 500  # individuals attacked in each table
 _LEVELLED = {"quasi", "sensitive"}  # roles for which a hierarchy is meaningful
-_OF_REPORTS = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"  # reports are self-contained
 
 
 def show_load(visit: Visit) -> Response:
@@ -149,7 +148,7 @@ def show_attack(visit: Visit) -> Response:
     job = None if release is None else visit.now.job("dataset-attack")
     says = {name: first_sentence(ATTACKS[name]) for name in ATTACKS}
     usual = {name for name in ATTACKS if ATTACKS[name].default}
-    return visit.show("attack", job=job, template="dataset_attack", release=release, attacks=says, usual=usual)
+    return visit.show("attack", job=job, release=release, attacks=says, usual=usual)
 
 
 def begin_attack(visit: Visit) -> Response:
@@ -181,9 +180,10 @@ def show_release(visit: Visit) -> Response:
     """Write the release and its reports, and offer them for download."""
     release: Release | None = visit.now.result("anonymize")
     if release is None:
-        return visit.show("release", template="dataset_release", release=None)
-    job = visit.now.begin("write", lambda now, hook: _written(now, release, hook), more=_attacked(visit))
-    return visit.show("release", job=job, template="dataset_release", release=release)
+        return visit.show("release", release=None)
+    attacked = _attacked(visit)
+    job = visit.now.begin("write", lambda now, hook: _written(now, release, hook), more=attacked)
+    return visit.show("release", job=job, release=release, answers=None, attacked=attacked is not None, confirm=())
 
 
 def _attacked(visit: Visit) -> int | None:
@@ -213,24 +213,17 @@ def _written(now: Moment, release: Release, hook: Hook) -> DatasetFiles:
     return DatasetFiles(folder, tuple(may_go), tuple(stays))
 
 
-def _file(visit: Visit) -> Path:
-    """Return the path of a written file; any other name is refused."""
+def _written_files(visit: Visit) -> DatasetFiles | None:
+    """Return the files that were written with the results so far."""
     written: DatasetFiles | None = visit.now.result("write", more=_attacked(visit))
-    name = str(visit.request.path_params["name"])
-    if written is None or name not in dict((*written.may_go, *written.stays)):
-        raise ReleaseError("no-such-file", "There is no such file.", remedy="Reload the page.")
-    return written.folder / name
+    return written
 
 
-def download(visit: Visit) -> Response:
+def send_file(visit: Visit) -> Response:
     """Send a written file."""
-    path = _file(visit)
-    return FileResponse(path, filename=path.name)
+    return download(_written_files(visit), str(visit.request.path_params["name"]))
 
 
 def read_report(visit: Visit) -> Response:
     """Show a report in the browser."""
-    path = _file(visit)
-    if path.suffix != ".html":
-        raise ReleaseError("not-a-report", "Only reports are shown here.", remedy="Download the file.")
-    return FileResponse(path, media_type="text/html", headers={"content-security-policy": _OF_REPORTS})
+    return shown_report(_written_files(visit), str(visit.request.path_params["name"]))

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 
 from shoal import toml
 from shoal.attacks.battery import Attacked
-from shoal.errors import ReleaseError
 from shoal.progress import Hook, Progress
 from shoal.release.release import Release
 from shoal.reporting.audience import Audience
@@ -25,7 +24,7 @@ from shoal.web.pages.compare import released
 from shoal.web.pages.lattice import exploring
 from shoal.web.pages.protect import confirmations
 from shoal.web.project import Basis, Moment
-from shoal.web.written import release_folder
+from shoal.web.written import download, release_folder, shown_report
 
 _SCRIPT = """import shoal
 
@@ -38,7 +37,6 @@ report = shoal.report(table, release, attacks)
 report.save("report.html", force=True)
 report.external().save("report-external.html", force=True)
 """
-_OF_REPORTS = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"  # reports are self-contained
 _MAY_GO = {
     "release": "released table; all requirements verified in this file",
     "manifest": "public manifest: policy, technique and figures",
@@ -117,6 +115,7 @@ def _show(visit: Visit) -> Response:
         "release",
         job=job,
         release=release,
+        attacked=further.attacked is not None,
         answers=answers(further.attacked, Audience(external=False, least=1)),
         confirm=confirmations(visit.now),
     )
@@ -165,30 +164,22 @@ def _script(source: Path | None, target: Path, given: Mapping[str, str]) -> str:
     return _SCRIPT.format(source="" if source is None else source.name, target=target.name, given=more)
 
 
-def _file(visit: Visit) -> Path:
-    """Return the path of a written file; any other name is refused."""
+def _written_files(visit: Visit) -> WrittenFiles | None:
+    """Return the files that were written with the results so far."""
     written: WrittenFiles | None = visit.now.result("write", more=FurtherFindings.of(visit.now).key)
-    name = str(visit.request.path_params["name"])
-    if written is None or name not in written.files.values():
-        raise ReleaseError("no-such-file", "There is no such file.", remedy="Reload the page.")
-    return written.folder / name
+    return written
 
 
 def _download(visit: Visit) -> Response:
-    path = _file(visit)
-    return FileResponse(path, filename=path.name)
+    return download(_written_files(visit), str(visit.request.path_params["name"]))
 
 
 def _read(visit: Visit) -> Response:
-    """Show a report in the browser."""
-    path = _file(visit)
-    if path.suffix != ".html":
-        raise ReleaseError("not-a-report", "Only reports are shown here.", remedy="Download the file.")
-    return FileResponse(path, media_type="text/html", headers={"content-security-policy": _OF_REPORTS})
+    return shown_report(_written_files(visit), str(visit.request.path_params["name"]))
 
 
 ROUTES = [
     route("/release", _show, several=dataset.show_release),
-    route("/release/files/{name:path}", _download, several=dataset.download),
+    route("/release/files/{name:path}", _download, several=dataset.send_file),
     route("/release/shown/{name}", _read, several=dataset.read_report),
 ]
