@@ -345,6 +345,7 @@ refers.patient = "patients.patient"
 ward = "quasi"
 """
 PATIENTS = {"patient": [*"abcdefgh"], "sex": [*"fmfmfmfm"], "stay": [*range(8)]}
+OWN = 'subject = "patient"'
 STAYS = {"stay": [*range(8)], "patient": [*"abcdefgh"], "ward": [*"ABABABAB"]}
 
 
@@ -352,8 +353,8 @@ STAYS = {"stay": [*range(8)], "patient": [*"abcdefgh"], "ward": [*"ABABABAB"]}
     ("patients", "stays", "more", "message"),
     [
         (PATIENTS, STAYS, 'refers.stay = "stays.stay"', "in a circle: patients → stays → patients"),
-        ({**PATIENTS, "patient": [*"aacdefgh"]}, STAYS, "", "1 value of it identify several records"),
-        (PATIENTS, {**STAYS, "patient": [*"abcdexgh"]}, "", "no record of another table: 1. The first is record 6."),
+        ({**PATIENTS, "patient": [*"aacdefgh"]}, STAYS, OWN, "1 value of it identify several records"),
+        (PATIENTS, {**STAYS, "patient": [*"abcdexgh"]}, OWN, "no record of another table: 1. The first is record 6."),
         (PATIENTS, STAYS, 'subject = "person"', "'patients' has no column 'person', which the policy names as its"),
     ],
 )
@@ -362,14 +363,60 @@ def test_what_is_wrong_between_tables_is_named(patients, stays, more, message):
         shoal.anonymize(shoal.Dataset.read({"patients": patients, "stays": stays}, shoal.Policy.parse(TWO % more)))
 
 
-def test_references_without_individuals_are_noted():
+def test_references_without_individuals_are_refused():
     """A patient with five stays would count as five individuals."""
-    tables = {"patients": PATIENTS, "stays": STAYS}
-    unknown = shoal.Dataset.read(tables, shoal.Policy.parse(TWO % ""))
-    known = unknown.under(shoal.Policy.parse(TWO % 'subject = "patient"'))
-    for dataset, noted in ((unknown, True), (known, False)):
-        for result in (shoal.assess(dataset), shoal.anonymize(dataset)):
-            assert any("counted as different individuals" in note for note in result.notes) == noted
+    dataset = shoal.Dataset.read({"patients": PATIENTS, "stays": STAYS}, shoal.Policy.parse(TWO % ""))
+    for verb in (shoal.assess, shoal.anonymize):
+        with pytest.raises(PolicyError, match="no column identifies individuals") as raised:
+            verb(dataset)
+        assert "patients.subject" in str(raised.value)
+
+
+def test_a_subject_that_no_table_refers_to_is_counted_and_not_released():
+    text = 'version = 1\nrequire = [{ model = "k-anonymity", k = 2 }]\n'
+    text += '[tables.people]\nsubject = "who"\ncolumns.sex = "quasi"\n[tables.wards]\ncolumns.site = "insensitive"\n'
+    people = {"who": [*"aabbccdd"], "sex": [*"ffffmmmm"]}
+    release = shoal.anonymize(
+        shoal.Dataset.read({"people": people, "wards": {"site": ["x"]}}, shoal.Policy.parse(text))
+    )
+    assert release.parts["people"].requirements[0].verdict.value == {"k": 2}
+    assert release.tables["people"].names == ("sex",)
+
+
+def test_columns_that_only_the_original_has_do_not_change_a_report():
+    """A child table with an unlisted column named like the subject of its parent."""
+    stays = {**STAYS, "person": [*"abcdefgh"]}
+    patients = {"person": [*"abcdefgh"], "sex": [*"fmfmfmfm"]}
+    text = (TWO % 'subject = "person"').replace("patients.patient", "patients.person")
+    dataset = shoal.Dataset.read({"patients": patients, "stays": stays}, shoal.Policy.parse(text))
+    report = shoal.report(dataset, shoal.anonymize(dataset))
+    assert report.findings.met
+    assert report.findings.unknown == ()
+
+
+def test_pseudonyms_that_individuals_share_are_noted():
+    """The pseudonym of a ward tells wards apart, although their names are generalised."""
+    text = TWO % OWN + '[tables.wards]\nrequire = []\ncolumns.beds = "insensitive"\n'
+    text = text.replace(
+        'refers.patient = "patients.patient"', 'refers = { patient = "patients.patient", unit = "wards.unit" }'
+    )
+    stays = {**STAYS, "unit": [1, 1, 1, 1, 1, 1, 2, 1]}
+    tables = {"patients": PATIENTS, "stays": stays, "wards": {"unit": [1, 2], "beds": [10, 20]}}
+    notes = shoal.anonymize(shoal.Dataset.read(tables, shoal.Policy.parse(text))).notes
+    assert any("'stays.unit' are shared" in note and "groups of 1 individual." in note for note in notes)
+    assert not any("'stays.patient' are shared" in note for note in notes)
+
+
+def test_options_that_contradict_the_policy_of_a_dataset_are_refused(tmp_path):
+    (tmp_path / "in").mkdir()
+    for name, columns in hospital().items():
+        shoal.write(shoal.read(columns), tmp_path / "in" / f"{name}.csv")
+    (tmp_path / "policy.toml").write_text(ROLES)
+    for option in (("-k", 50), ("--suppression", 0.1), ("--quasi", "sex"), ("--subject", "patient")):
+        refused = run("anonymize", "in", "-p", "policy.toml", "-o", "out", *option, cwd=tmp_path)
+        assert refused.returncode == 2
+        assert "applies to a single table" in refused.stderr
+    assert not (tmp_path / "out").exists()
 
 
 def test_tables_without_enough_attributes_are_left_out_with_a_note():

@@ -91,6 +91,7 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
     }
     chosen = None if policy is None else shoal.Policy.load(policy)
     if chosen is not None and chosen.tables:
+        given.refuse_single(asked)
         place = None if dry_run else output
         ways = {"frontier": frontier, "force": force, "json": json, "verbose": verbose}
         _several(data, chosen, place, beside, options, **ways)

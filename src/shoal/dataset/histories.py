@@ -41,6 +41,24 @@ def alone(tables: Iterable[tuple[Encoded, Encoded]]) -> tuple[int, int]:
     return int(profiles.counts[profiles.counts == 1].sum()), int(profiles.counts.sum())
 
 
+def smallest_group(history: tuple[Encoded, Encoded], key: Encoded) -> int:
+    """Return the smallest number of persons with the same class and the same value of a key.
+
+    >>> import shoal
+    >>> from shoal.table.raw import Encoded
+    >>> table = shoal.read({"who": [1, 2, 3], "sex": ["f", "f", "f"], "ward": ["A", "A", "B"]})
+    >>> person, shown, ward = (Encoded(table[name], table.codes(name)) for name in ("who", "sex", "ward"))
+    >>> smallest_group((person, shown), ward)
+    1
+    """
+    person, shown = history
+    if not len(shown.codes):
+        return 0
+    group = shown.codes.astype(np.int64) * key.column.size + key.codes
+    pairs = np.unique(np.stack([group, person.codes.astype(np.int64)]), axis=1)
+    return int(np.unique(pairs[0], return_counts=True)[1].min())
+
+
 def classes_of(table: Table) -> Encoded:
     """Return the equivalence class of each record, as a number."""
     rows = table.distinct(table.quasi)

@@ -97,20 +97,9 @@ def whose(policy: Policy, columns: Mapping[str, Collection[str]], name: str) -> 
     >>> whose(policy, {"people": ["id"], "stays": ["who"]}, "stays").steps
     (Reference(table='stays', column='who', other='people', key='id'),)
     """
-    own, subject = policy.tables[name].subject, policy.of(name).data.subject
+    subject = policy.of(name).data.subject
     if subject is not None and subject in columns[name]:
         return Whose((), name, subject)
-    if own is not None:
-        raise PolicyError(
-            "subject-not-in-table",
-            "The table '{table}' has no column '{column}', which the policy names as its subject.",
-            remedy=[
-                by("Correct it", Setting("tables.{table}.subject")),
-                "A released table has the column only if the policy lists it under pseudonyms.",
-            ],
-            table=name,
-            column=own,
-        )
     way = by_reference(policy, columns, name)
     if len(way) > 1:
         raise PolicyError(
@@ -122,22 +111,29 @@ def whose(policy: Policy, columns: Mapping[str, Collection[str]], name: str) -> 
     return next(iter(way), None)
 
 
-def on_individuals(policy: Policy) -> tuple[str, ...]:
-    """Return a note if tables refer to each other and no column identifies individuals.
+def check_subjects(policy: Policy, tables: Mapping[str, Table]) -> None:
+    """Refuse subjects that a table does not have, and references between tables without any subject.
 
-    >>> tables = {"people": {}, "stays": {"refers": {"who": "people.id"}}}
-    >>> len(on_individuals(Policy(version=1, tables=tables)))
-    1
+    Without a subject, the stays of a patient would count as different individuals.
     """
-    named = policy.data.subject or any(table.subject for table in policy.tables.values())
-    if named or not references(policy.tables):
-        return ()
-    return (
-        (
-            "No subject column is set. Records that refer to the same record of another table are counted as different "
-            "individuals."
-        ),
-    )
+    for name, settings in policy.tables.items():
+        if settings.subject is not None and settings.subject not in tables[name]:
+            raise PolicyError(
+                "subject-not-in-table",
+                "The table '{table}' has no column '{column}', which the policy names as its subject.",
+                remedy=by("Correct it", Setting("tables.{table}.subject")),
+                table=name,
+                column=settings.subject,
+            )
+    named = policy.data.subject or any(settings.subject for settings in policy.tables.values())
+    linked = references(policy.tables)
+    if linked and not named:
+        raise PolicyError(
+            "no-subject-of-dataset",
+            "Tables refer to each other, and no column identifies individuals: several records of an individual would "
+            "count as different individuals.",
+            remedy=by("Name the column of the table of individuals", Setting(f"tables.{linked[0].other}.subject")),
+        )
 
 
 def by_reference(policy: Policy, columns: Mapping[str, Collection[str]], name: str) -> list[Whose]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.dataset.dataset import Dataset
-from shoal.dataset.links import Records, check_persons, check_reference, whose
+from shoal.dataset.links import Records, check_persons, check_reference, check_subjects, whose
 from shoal.dataset.place import of_table
 from shoal.dataset.requirements import about, check_named, fitting
 from shoal.errors import ReleaseError
@@ -88,9 +88,14 @@ class TableViews:
     _valid: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, dataset: Dataset) -> "TableViews":
-        """Check the references and the individuals of a dataset, and return its views."""
+    def of(cls, dataset: Dataset, *, is_original: bool = True) -> "TableViews":
+        """Check the references and the individuals of a dataset, and return its views.
+
+        ``is_original``: whether the tables must have the subjects that the policy names; a release may not show them.
+        """
         check_named(dataset.policy)
+        if is_original:
+            check_subjects(dataset.policy, dataset.tables)
         for reference in dataset.references:
             with of_table(reference.table):
                 check_reference(reference, dataset.tables[reference.table], dataset.tables[reference.other])
@@ -165,8 +170,9 @@ class TableViews:
         column, codes = compacted(
             last[way.column], last.codes(way.column)[way.records(records, self.links.__getitem__)]
         )
-        given = set(self.dataset.tables[name].names) - self.dataset.keys(name)  # keys are not part of the view
-        return Encoded(replace(column, name=unused(way.column, given) if way.steps else way.column), codes)
+        # The name must not depend on columns that only the original has: as a view of the release is compared with it.
+        free = unused(f"{way.table}.{way.column}", self.dataset.tables[name].names)
+        return Encoded(replace(column, name=free if way.steps else way.column), codes)
 
     def _policy(self, name: str, table: Table, inherited: list[ShownColumn], subject: str | None) -> Policy:
         """Return the policy of a view: roles, hierarchies and requirements of own and inherited columns."""

@@ -1,6 +1,6 @@
 """Release: the released tables, with the evidence that they meet the requirements."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.dataset.histories import alone
-from shoal.dataset.links import on_individuals
+from shoal.dataset.histories import alone, smallest_group
+from shoal.dataset.links import whose
 from shoal.errors import ReleaseError
 from shoal.plain import plain
 from shoal.policy.policy import Policy
@@ -24,6 +24,7 @@ from shoal.release.part import ReleasePart
 from shoal.release.saving import Saving
 from shoal.sheet import Presentable, Sheet
 from shoal.table.databases.database import Address
+from shoal.table.raw import Encoded
 from shoal.table.table import Table
 from shoal.words import counted, short
 
@@ -164,10 +165,10 @@ class Release(Presentable):
             for note in part.remarks:
                 tables.setdefault(note, []).append(name)
         common = [f"{', '.join(names)}: {note}" for note, names in tables.items()]
+        common = [*self._on_shared_keys(), *common]
         if any(part.pseudonym_key is not None for part in self.parts.values()):
             common.append(_FRESH_KEY)
         unique, persons = self.alone
-        common = [*on_individuals(self.policy), *common]
         if not unique:
             return tuple(common)
         singled_out = (
@@ -175,6 +176,23 @@ class Release(Presentable):
             f"{counted(persons, 'individual')}."
         )
         return (singled_out, *common)
+
+    def _on_shared_keys(self) -> Iterator[str]:
+        """Yield a note for each key that several individuals share, and that divides the classes of a table further."""
+        names = {name: part.table.names for name, part in self.parts.items()}
+        for reference in self.references:
+            part, k = self.parts[reference.table], self.policy.of(reference.table).k
+            shared = whose(self.policy, names, reference.other) is None and reference.column in part.table
+            if not shared or part.history is None or k is None:
+                continue
+            key = Encoded(part.table[reference.column], part.table.codes(reference.column))
+            smallest = smallest_group(part.history, key)
+            if smallest < k:
+                yield (
+                    f"The pseudonyms of '{reference.table}.{reference.column}' are shared by several individuals. An "
+                    f"adversary who recognises one, for example by its frequency, finds groups of "
+                    f"{counted(smallest, 'individual')}."
+                )
 
     def sheet(self) -> Sheet:
         """Return an overview of the release: its tables, attained requirements and information loss."""

@@ -80,11 +80,13 @@ class Saving:
 
     def _to_folder(self, target: Path) -> tuple[Path | str, ...]:
         """Write several tables to a folder."""
-        if target.suffix.lower() in {suffix for format_ in FORMATS.values() for suffix in format_.suffixes}:
+        if target.is_file() or target.suffix.lower() in {
+            suffix for format_ in FORMATS.values() for suffix in format_.suffixes
+        }:
             raise WriteError(
                 "not-a-folder",
                 "A release of several tables is written to a folder, and '{path}' is the name of a file.",
-                remedy=["Give the name of a folder.", by("To choose the format", Option("suffix", ".csv"))],
+                remedy=["Give the name of a folder.", by("Choose the format of its files", Option("suffix", ".csv"))],
                 path=target.name,
             )
         paths = {name: target / f"{name}{self.suffix or _suffix(table)}" for name, table in self._tables.items()}

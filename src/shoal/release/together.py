@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from shoal.dataset.dataset import Dataset
 from shoal.dataset.inheritance import Heritage, Secret, Shows, inherited
-from shoal.dataset.links import Records, check_persons, check_reference, whose
+from shoal.dataset.links import Records, check_persons, check_reference, check_subjects, whose
 from shoal.dataset.place import of_table
 from shoal.dataset.requirements import about, check_named, fitting
 from shoal.dataset.view import check_orphans
@@ -124,6 +124,7 @@ def _check(dataset: Dataset) -> None:
                 column=column,
             )
     check_named(policy)
+    check_subjects(policy, dataset.tables)
     check_pseudonyms(dataset)
     for reference in dataset.references:
         with of_table(reference.table):

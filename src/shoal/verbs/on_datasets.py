@@ -6,7 +6,6 @@ from functools import wraps
 from typing import Any, ParamSpec, Protocol, TypeVar, cast, overload
 
 from shoal.dataset.dataset import Dataset
-from shoal.dataset.links import on_individuals
 from shoal.dataset.place import of_table
 from shoal.dataset.view import TableView, TableViews
 from shoal.errors import PolicyError
@@ -77,8 +76,7 @@ def of_views(
                 results[name] = work(name, view)
             else:
                 empty.append(name)
-    notes = on_individuals(dataset.policy)
     if not empty:
-        return results, notes
+        return results, ()
     lacking = "quasi-identifiers" if least == 1 else f"{least} quasi-identifiers or sensitive columns"
-    return results, (*notes, f"Not included, because they lack {lacking} or records: {listed(empty)}.")
+    return results, (f"Not included, because they lack {lacking} or records: {listed(empty)}.",)

@@ -49,7 +49,7 @@ def of_pairs(
     if isinstance(dataset, Release):
         raise RecodingError("wrong-order", "The original comes first, then the release.")
     released = released_dataset(dataset, release)
-    before, after = TableViews.of(dataset), TableViews.of(released)
+    before, after = TableViews.of(dataset), TableViews.of(released, is_original=False)
     results: dict[str, Result] = {}
     for done, name in enumerate(dataset.tables):
         progress(Progress(f"{doing} {name}", done, len(dataset.tables)))
