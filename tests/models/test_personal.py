@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import ModelError, PolicyError, ReleaseError
+from shoal.release import making
 from tests.effort import examples
 
 POLICY = """
@@ -162,3 +163,21 @@ def test_the_union_of_classes_without_an_unmet_k_has_none(number, seed):
         for width in (20, 60)
     )
     assert coarse or not fine
+
+
+def test_classes_that_fail_together_lead_to_global_recoding(monkeypatch):
+    """Classes with equal labels may violate guarding nodes together, though each of them meets it."""
+    verified, calls = making.verified, []
+
+    def once_failing(promises, policy):
+        calls.append(policy.search.technique.kind)
+        if len(calls) == 1:
+            raise ReleaseError("requirement-not-met", "The written release does not meet 1 requirement.")
+        return verified(promises, policy)
+
+    monkeypatch.setattr(making, "verified", once_failing)
+    policy = shoal.Policy.parse(POLICY.format(recoding="local", model=GUARD, suppression=0.2))
+    release = shoal.anonymize(people(200, 5), policy)
+    assert calls == ["local", "global"]
+    assert release.scheme
+    assert any("Classes with equal labels together violated a requirement" in note for note in release.notes)

@@ -34,7 +34,7 @@ from shoal.table.column import SUPPRESSED, Column, as_text
 from shoal.table.kind import Kind
 from shoal.table.role import Role
 from shoal.table.table import Table
-from shoal.techniques.technique import Gives, for_any_number
+from shoal.techniques.technique import Gives, for_any_number, giving
 
 _FAR = 20 * 366  # days
 
@@ -130,6 +130,21 @@ class Case:
             f"technique was used: {other.says}"
         )
         policy = self.policy.model_copy(update={"search": search.model_copy(update=changed)})
+        return replace(self, policy=policy, remarks=(*self.remarks, remark))
+
+    def by_schemes(self) -> "Case":
+        """Return the case with the technique that searches schemes for all records.
+
+        The union of classes with equal labels may violate a requirement that each of them meets, such as guarding
+        nodes. A scheme is judged with its final classes.
+        """
+        technique = giving(Gives.SCHEME)[0]
+        remark = (
+            f"Classes with equal labels together violated a requirement that each of them met. Another technique was "
+            f"used: {technique.says}"
+        )
+        search = self.policy.search.model_copy(update={"recoding": technique(), "refine": False})  # type: ignore[call-arg]
+        policy = self.policy.model_copy(update={"search": search})
         return replace(self, policy=policy, remarks=(*self.remarks, remark))
 
     @cached_property

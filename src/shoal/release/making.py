@@ -39,8 +39,16 @@ _MEASURES = ("loss", "nue", "precision", "discernibility", "average-class-size",
 def released(case: Case, threads: int | None, progress: Hook) -> Release:
     """Search for the best release of a case, create it and verify it."""
     case = case.searchable()
-    treatment = treatment_of(case, workers(threads), progress)
-    return _made(case, Transformation.of(case, treatment), progress)
+    try:
+        return _attempt(case, workers(threads), progress)
+    except ReleaseError as error:
+        if error.code != "requirement-not-met" or Gives.SCHEME in case.policy.search.technique.gives:
+            raise
+        return _attempt(case.by_schemes(), workers(threads), progress)
+
+
+def _attempt(case: Case, threads: int, progress: Hook) -> Release:
+    return _made(case, Transformation.of(case, treatment_of(case, threads, progress)), progress)
 
 
 def workers(threads: int | None) -> int:
