@@ -16,7 +16,7 @@ _PREFIX, _OLD = "release-", 600  # seconds after which an unreferenced folder no
 _OF_REPORTS = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"  # reports are self-contained
 
 
-class Written(Protocol):
+class ReleaseFiles(Protocol):
     """The written files of a release: those to publish and those for the owner only, each with a description."""
 
     @property
@@ -44,13 +44,13 @@ def release_folder(project: Project) -> Path:
         return Path(tempfile.mkdtemp(prefix=_PREFIX, dir=home))
 
 
-def download(written: Written | None, name: str) -> Response:
+def download(written: ReleaseFiles | None, name: str) -> Response:
     """Send a written file."""
     path = _file(written, name)
     return FileResponse(path, filename=path.name)
 
 
-def shown_report(written: Written | None, name: str) -> Response:
+def shown_report(written: ReleaseFiles | None, name: str) -> Response:
     """Show a report in the browser."""
     path = _file(written, name)
     if path.suffix != ".html":
@@ -58,7 +58,7 @@ def shown_report(written: Written | None, name: str) -> Response:
     return FileResponse(path, media_type="text/html", headers={"content-security-policy": _OF_REPORTS})
 
 
-def _file(written: Written | None, name: str) -> Path:
+def _file(written: ReleaseFiles | None, name: str) -> Path:
     """Return the path of a written file; any other name is refused."""
     if written is None or name not in dict((*written.may_go, *written.stays)):
         raise ReleaseError("no-such-file", "There is no such file.", remedy="Reload the page.")
