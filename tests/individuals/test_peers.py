@@ -153,7 +153,7 @@ def test_the_assumptions_are_told():
         (lambda: shoal.peers({**SMALL, "who": [1, 1, 2, 3]}, subject="who", tolerance={"age": 1}), "several different"),
         (
             lambda: shoal.peers(SMALL, tolerance={"age": 1}).values("age", "poac"),
-            "is not computed with tolerances, or with a limited",
+            "is not computed with tolerances, several known records",
         ),
     ],
 )

@@ -169,7 +169,8 @@ def _measured(people: People, variable: Variable, measure: str) -> tuple[NDArray
         values = variable.poac()
         if values is None:
             raise ModelError(
-                "not-computed", "PoAC is not computed with tolerances, or with a limited number of known variables."
+                "not-computed",
+                "PoAC is not computed with tolerances, several known records or a limited number of variables.",
             )
         return values, values == 0
     protection = variable.least if measure == "ppp" else variable.full

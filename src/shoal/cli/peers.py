@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from shoal.charts import Chart
-    from shoal.individuals.people import People, PersonFacts
+    from shoal.dataset.dataset import Dataset
+    from shoal.individuals.people import People
+    from shoal.individuals.person_facts import PersonFacts
     from shoal.individuals.sweep import Sweep
 
+MOST_EVENTS = 5  # as in shoal.individuals.known_events, which would be slow to import here
 _MANY = 1 << 30  # no limit on the number of known variables
 
 
@@ -44,6 +47,12 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
     subject: Subject = None,
     missing: Missing = None,
     most: Annotated[int | None, typer.Option(min=1, help="Maximum number of known variables.")] = None,
+    events: Annotated[
+        int,
+        typer.Option(
+            min=1, max=MOST_EVENTS, help="Maximum number of known records of an individual with several records."
+        ),
+    ] = 1,
     empty: Annotated[bool, typer.Option("--empty", help="Include an adversary without background knowledge.")] = False,
     p: Annotated[
         str, typer.Option("--p", help="A value is disclosed if PPP, the proportion of protective peers, is at most p.")
@@ -91,25 +100,21 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
     accessible = None if access is None else ranks(access)
     chosen = shoal.Policy.load(policy) if policy is not None else None
     notes = Notes(verbose=verbose)
+    asked: dict[str, Any] = {"missing": missing, "most": most, "events": events, "empty": empty, "p": p, "q": q}
+    asked |= {"sample": sample, "seed": seed, "seconds": seconds}
+    of_columns = {"sensitive": sensitive, "auxiliary": auxiliary, "subject": subject}
     dataset = given.load_dataset(data, options, chosen, notes)
     if dataset is not None:
-        single: dict[str, Any] = {
-            "sensitive": sensitive,
-            "auxiliary": auxiliary,
-            "subject": subject,
+        views: dict[str, Any] = {
+            "tolerance": tolerance,
+            "known_within": known_within,
             "only": only,
             "sweep": sweep,
+            "access": access,
+            "person": person,
         }
-        single |= {"tolerance": tolerance, "known-within": known_within, "access": access, "person": person}
-        given.refuse_single({**single, "png": png, "svg": svg, "pictures": pictures})
-        with progress_bar() as hook:
-            asked: dict[str, Any] = {"missing": missing, "most": most, "empty": empty, "p": p, "q": q}
-            protection = shoal.peers(dataset, **asked, sample=sample, seed=seed, seconds=seconds, progress=hook)
-        if json:
-            document("peers", protection.to_dict())
-            return
-        each_table(protection.tables, show, console())
-        notes.show_last(protection.notes)
+        given.refuse_single({**of_columns, **views, "png": png, "svg": svg, "pictures": pictures})
+        _peers_of_dataset(dataset, asked, notes, json=json)
         return
     table = given.load(data, options, chosen, notes)
     with progress_bar() as hook:
@@ -119,17 +124,10 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
             sensitive=given.names(sensitive),
             auxiliary=given.names(auxiliary),
             subject=subject,
-            missing=missing,
-            most=most,
-            empty=empty,
-            p=p,
-            q=q,
             combinations=[given.names(combination) or [] for combination in only] if only else None,
             tolerance=distances(tolerance),
             known_within=distances(known_within),
-            sample=sample,
-            seed=seed,
-            seconds=seconds,
+            **asked,
             progress=hook,
         )
         swept = _swept(people, sweep)
@@ -137,16 +135,35 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
         if pictures is not None:
             draw(pictures, _charts(people, swept), force=force, kinds=(".svg", ".png"))
     if json:
-        more: dict[str, Any] = {"person": _facts(people, person)} if person is not None else {}
-        more |= {"sweep": asdict(swept)} if swept is not None else {}
-        more |= {"within_reach": people.within_reach(accessible)} if accessible is not None else {}
-        document("peers", {**people.to_dict(), **more})
+        document("peers", {**people.to_dict(), **_extra(people, person, swept, accessible)})
         return
     _show(people, swept, person, notes)
     if accessible is not None:
         show_reach(people, accessible, console())
     for path in drawn:
         remark(f"Written: {path}")
+
+
+def _peers_of_dataset(dataset: "Dataset", asked: dict[str, Any], notes: Notes, *, json: bool) -> None:
+    """Print the protection of the individuals of each table."""
+    import shoal
+
+    with progress_bar() as hook:
+        protection = shoal.peers(dataset, **asked, progress=hook)
+    if json:
+        document("peers", protection.to_dict())
+        return
+    each_table(protection.tables, show, console())
+    notes.show_last(protection.notes)
+
+
+def _extra(
+    people: "People", person: int | None, swept: "Sweep | None", accessible: dict[str, float] | None
+) -> dict[str, Any]:
+    """Return the requested additions to the JSON document."""
+    more: dict[str, Any] = {"person": _facts(people, person)} if person is not None else {}
+    more |= {"sweep": asdict(swept)} if swept is not None else {}
+    return more | ({"within_reach": people.within_reach(accessible)} if accessible is not None else {})
 
 
 def _show(people: "People", swept: "Sweep | None", person: int | None, notes: Notes) -> None:

@@ -1,7 +1,7 @@
 """``shoal report``: a report on a release."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -57,6 +57,7 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
         str | None, typer.Option(help="Survival analysis: TIME,EVENT, or TIME,EVENT=VALUE such as days,status=2.")
     ] = None,
     attacks: Annotated[bool, typer.Option("--attacks/--no-attacks", help="Run attacks on the release.")] = True,
+    targets: Annotated[int, typer.Option(min=1, help="Maximum number of targets of each attack.")] = 10_000,
     lattice: Annotated[
         bool, typer.Option("--lattice/--no-lattice", help="Show other schemes and their information loss.")
     ] = True,
@@ -91,81 +92,70 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
     chosen = shoal.Policy.load(policy)
     notes = Notes(verbose=True)
     dataset = given.load_dataset(data, options, chosen, notes)
-    if dataset is not None:
-        _report_dataset(
-            dataset,
-            release,
-            output,
-            {"external": external, "least": least, "title": title},
-            {"register": register, "outsiders": outsiders, "key": key, "in-order": in_order}
-            | {"predict": predict, "survival": survival, "advice": advice},
-            attacks=attacks,
-            keep=keep,
-            force=force,
-            json=json,
-        )
-    table = given.load(data, options, chosen, notes)
-    others = {"external": register, "outsiders": outsiders}
-    wanted = _wanted(table, predict, survival)
+    settings: dict[str, Any] = {"external": external, "least": least, "title": title}
+    outside = {"external": register, "outsiders": outsiders}
+    single = {"register": register, "outsiders": outsiders, "key": key, "in_order": in_order}
     with progress_bar() as hook:
-        result: Any = (
-            shoal.anonymize(table, chosen, progress=hook)
-            if release is None
-            else given.load(release, {"suppressed": SUPPRESSED, **options}, None, notes)
-        )
-        matching: dict[str, Any] = {} if release is None else {"key": given.names(key), "in_order": in_order}
-        tried = None
-        if attacks:
-            settings: dict[str, Any] = {
-                name: given.load(path, options, None, notes) for name, path in others.items() if path is not None
+        if dataset is not None:
+            given.refuse_single({**single, "predict": predict, "survival": survival, "advice": advice})
+            result, written = _of_dataset(dataset, release, targets if attacks else None, settings, hook)
+        else:
+            table = given.load(data, options, chosen, notes)
+            wanted = _wanted(table, predict, survival)
+            shown = None if release is None else given.load(release, {"suppressed": SUPPRESSED, **options}, None, notes)
+            others = {
+                name: given.load(path, options, None, notes) for name, path in outside.items() if path is not None
             }
-            tried = shoal.attack(table, result, chosen, progress=hook, **matching, **settings)
-        report = shoal.report(
-            table,
-            result,
-            tried,
-            policy=None if release is None else chosen,
-            **matching,
-            analyses=_analyses(table, result, chosen, wanted, hook) if wanted else (),
-            advice_seconds=0 if external else advice,
-            external=external,
-            least=least,
-            title=title,
-            progress=hook,
-            **(_around(table, chosen, hook) if lattice and release is None and not external else {}),
-        )
+            matching = {} if shown is None else {"key": given.names(key), "in_order": in_order}
+            known = {**matching, **others, "targets": targets} if attacks else None
+            settings |= {**matching, "advice_seconds": 0 if external else advice}
+            result, written = _of_table(
+                table, chosen, shown, known, wanted, settings, hook, lattice=lattice and not external
+            )
         if keep is not None:  # first, because it may fail: a report without its release would be incomplete
             result.save(keep, force=force, beside=None if isinstance(keep, Path) else output.parent)
-        path = report.save(output, force=force)
-    _tell(report, path, keep, json=json)
-    raise typer.Exit(0 if report.findings.met or not report.findings.requirements else 1)
+        path = written.save(output, force=force)
+    _tell(written, path, keep, json=json)
+    raise typer.Exit(0 if written.findings.met or not written.findings.requirements else 1)
 
 
-def _report_dataset(  # noqa: PLR0913 - options of the command
-    dataset: "Dataset",
-    release: Any,
-    output: Path,
+def _of_table(  # noqa: PLR0913, PLR0917 - a table, its release, and what is asked about them
+    table: "Table",
+    policy: "Policy",
+    release: "Table | None",
+    known: dict[str, Any] | None,
+    wanted: dict[str, list[str]],
     settings: dict[str, Any],
-    single: dict[str, Any],
+    hook: "Hook",
     *,
-    attacks: bool,
-    keep: Any,
-    force: bool,
-    json: bool,
-) -> NoReturn:
-    """Write one report on all tables of a dataset; ``single``: options that apply to a single table."""
+    lattice: bool,
+) -> tuple[Any, "Report"]:
+    """Return the release of a table and the report on it.
+
+    ``known``: the options of the attacks; None: none are run. ``lattice``: whether to show the schemes around a new
+    release.
+    """
     import shoal
 
-    given.refuse_single(single)
-    with progress_bar() as hook:
-        result: Any = shoal.anonymize(dataset, progress=hook) if release is None else release
-        tried = shoal.attack(dataset, result, progress=hook) if attacks else None
-        report = shoal.report(dataset, result, tried, progress=hook, **settings)
-        if keep is not None:
-            result.save(keep, force=force, beside=None if isinstance(keep, Path) else output.parent)
-        path = report.save(output, force=force)
-    _tell(report, path, keep, json=json)
-    raise typer.Exit(0 if report.findings.met or not report.findings.requirements else 1)
+    result: Any = shoal.anonymize(table, policy, progress=hook) if release is None else release
+    tried = None if known is None else shoal.attack(table, result, policy, progress=hook, **known)
+    if wanted:
+        settings["analyses"] = _analyses(table, result, policy, wanted, hook)
+    if lattice and release is None:
+        settings |= _around(table, policy, hook)
+    asked = None if release is None else policy
+    return result, shoal.report(table, result, tried, policy=asked, progress=hook, **settings)
+
+
+def _of_dataset(
+    dataset: "Dataset", release: Any, targets: int | None, settings: dict[str, Any], hook: "Hook"
+) -> tuple[Any, "Report"]:
+    """Return the release of a dataset, and the report on all its tables; ``targets``: None if no attacks are run."""
+    import shoal
+
+    result = shoal.anonymize(dataset, progress=hook) if release is None else release
+    tried = None if targets is None else shoal.attack(dataset, result, targets=targets, progress=hook)
+    return result, shoal.report(dataset, result, tried, progress=hook, **settings)
 
 
 def _check_output(output: Path, keep: Any, release: Any, *, force: bool) -> None:

@@ -70,6 +70,12 @@ class Dataset(Presentable):
         """References between the tables."""
         return references(self.policy.tables)
 
+    @property
+    def has_individuals(self) -> bool:
+        """Whether the policy names a column that identifies the individuals of a table."""
+        tables = self.policy.tables.values()
+        return self.policy.data.subject is not None or any(table.subject is not None for table in tables)
+
     def refers(self, name: str) -> tuple[Reference, ...]:
         """Return the references of a table to other tables."""
         return tuple(reference for reference in self.references if reference.table == name)

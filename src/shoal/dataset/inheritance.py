@@ -12,9 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.dataset.links import Records
+from shoal.dataset.passed_column import PassedColumn, at_records
 from shoal.kernels.translation import narrowest
-from shoal.models.model import Model
-from shoal.policy.columns import ColumnPolicy
 from shoal.policy.references import Reference
 from shoal.table.column import Column
 from shoal.table.kind import Kind
@@ -24,30 +23,11 @@ from shoal.table.table import Table
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Secret:
-    """A sensitive column, its policy and its requirements."""
-
-    encoded: Encoded
-    policy: ColumnPolicy
-    models: tuple[Model, ...]
-
-    @property
-    def name(self) -> str:
-        """Name of the column."""
-        return self.encoded.column.name
-
-    def taken(self, records: Records, name: str) -> "Secret":
-        """Return the column for records that refer to the given records; the requirements then name the new column."""
-        models = tuple(model.model_copy(update={"column": name}) for model in self.models)
-        return Secret(_taken(self.encoded, records, name), self.policy, models)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Heritage:
     """Attributes that records inherit from the records they refer to: equivalence classes and sensitive columns."""
 
     classes: tuple[Encoded, ...] = ()
-    secrets: tuple[Secret, ...] = ()
+    secrets: tuple[PassedColumn, ...] = ()
 
     @property
     def columns(self) -> list[Encoded]:
@@ -61,7 +41,7 @@ class Heritage:
 
     def of(self, records: Records) -> "Heritage":
         """Return the inherited attributes of the given records."""
-        classes = tuple(_taken(encoded, records, encoded.column.name) for encoded in self.classes)
+        classes = tuple(at_records(encoded, records, encoded.column.name) for encoded in self.classes)
         return Heritage(classes, tuple(secret.taken(records, secret.name) for secret in self.secrets))
 
 
@@ -73,10 +53,10 @@ class Shows:
     """
 
     classes: Encoded | None
-    secrets: tuple[Secret, ...] = ()
+    secrets: tuple[PassedColumn, ...] = ()
 
     @classmethod
-    def of(cls, table: Table, own: Sequence[Secret], inherited: Heritage) -> "Shows":
+    def of(cls, table: Table, own: Sequence[PassedColumn], inherited: Heritage) -> "Shows":
         """Combine the records' own attributes with the inherited ones."""
         return cls(shown_classes(table, table.quasi, inherited.classes), (*own, *inherited.secrets))
 
@@ -84,7 +64,7 @@ class Shows:
 def inherited(links: Mapping[Reference, Records], shows: Mapping[str, Shows], taken: Collection[str]) -> Heritage:
     """Return the attributes that records inherit by their references; ``taken``: names of their own columns."""
     classes: list[Encoded] = []
-    secrets: list[Secret] = []
+    secrets: list[PassedColumn] = []
     names = set(taken)
 
     def named(wanted: str) -> str:
@@ -94,7 +74,7 @@ def inherited(links: Mapping[Reference, Records], shows: Mapping[str, Shows], ta
     for reference, link in links.items():
         shown = shows[reference.other]
         if shown.classes is not None:
-            classes.append(_taken(shown.classes, link, named(f"{reference.other} ({reference.column})")))
+            classes.append(at_records(shown.classes, link, named(f"{reference.other} ({reference.column})")))
         secrets += [secret.taken(link, named(_full(secret.name, reference))) for secret in shown.secrets]
     return Heritage(tuple(classes), tuple(secrets))
 
@@ -130,7 +110,3 @@ def _texts(column: Column) -> np.ndarray:
     """Return the text of each code, preceded by its length, so that joined texts are unambiguous."""
     labels = column.labels().to_pylist()
     return np.array(["-:" if label is None else f"{len(label)}:{label}" for label in labels], object)
-
-
-def _taken(encoded: Encoded, records: Records, name: str) -> Encoded:
-    return Encoded(replace(encoded.column, name=name), encoded.codes[records])

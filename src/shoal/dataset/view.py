@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from shoal.dataset.dataset import Dataset
 from shoal.dataset.links import Records, check_persons, check_reference, check_subjects, whose
+from shoal.dataset.passed_column import PassedColumn
 from shoal.dataset.place import of_table
 from shoal.dataset.requirements import about, check_named, fitting
 from shoal.errors import ReleaseError
@@ -30,27 +31,6 @@ from shoal.table.role import Role
 from shoal.table.table import Table
 
 _SHOWN = (Role.QUASI, Role.SENSITIVE)  # roles of the columns that records pass on to the records that refer to them
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ShownColumn:
-    """A column as a view shows it: one code per record, its policy, and the requirements that concern it."""
-
-    encoded: Encoded
-    policy: ColumnPolicy
-    models: tuple[Model, ...]
-
-    @property
-    def name(self) -> str:
-        """The name of the column."""
-        return self.encoded.column.name
-
-    def taken(self, records: Records, name: str) -> "ShownColumn":
-        """Return the column for records that refer to the given records; the requirements then name the new column."""
-        column = replace(self.encoded.column, name=name)
-        models = tuple(model.model_copy(update={"column": name}) for model in self.models)
-        policy = self.policy.model_copy(update={"linked": None})
-        return ShownColumn(Encoded(column, self.encoded.codes[records]), policy, models)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,7 +64,7 @@ class TableViews:
     """The views of all tables of a dataset."""
 
     dataset: Dataset
-    _attributes: dict[str, list[ShownColumn]] = field(default_factory=dict)
+    _attributes: dict[str, list[PassedColumn]] = field(default_factory=dict)
     _valid: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
 
     @classmethod
@@ -134,22 +114,22 @@ class TableViews:
             self._valid[name] = valid
         return self._valid[name]
 
-    def attributes(self, name: str) -> list[ShownColumn]:
+    def attributes(self, name: str) -> list[PassedColumn]:
         """Return the attributes that the records of a table pass on: their own ones, and those they inherit."""
         if name not in self._attributes:
             table, policy = self.dataset.tables[name], self.dataset.policy.of(name)
             models = [model for _, _, model in policy.requirements()]
             own = [
-                ShownColumn(Encoded(table[column], table.codes(column)), settings, about(models, column))
+                PassedColumn(Encoded(table[column], table.codes(column)), settings, about(models, column))
                 for column, settings in policy.columns.items()
                 if settings.role in _SHOWN and column in table
             ]
             self._attributes[name] = [*own, *self._inherited(name)]
         return self._attributes[name]
 
-    def _inherited(self, name: str) -> list[ShownColumn]:
+    def _inherited(self, name: str) -> list[PassedColumn]:
         """Return the attributes of the records that the records of a table refer to."""
-        names, inherited = set(self.dataset.tables[name].names), list[ShownColumn]()
+        names, inherited = set(self.dataset.tables[name].names), list[PassedColumn]()
         for reference in self.dataset.refers(name):
             link = np.maximum(self.links[reference], 0)  # records without a reference are omitted from the view
             for attribute in self.attributes(reference.other):
@@ -174,7 +154,7 @@ class TableViews:
         free = unused(f"{way.table}.{way.column}", self.dataset.tables[name].names)
         return Encoded(replace(column, name=free if way.steps else way.column), codes)
 
-    def _policy(self, name: str, table: Table, inherited: list[ShownColumn], subject: str | None) -> Policy:
+    def _policy(self, name: str, table: Table, inherited: list[PassedColumn], subject: str | None) -> Policy:
         """Return the policy of a view: roles, hierarchies and requirements of own and inherited columns."""
         policy = self.dataset.policy.of(name)
         columns = {**policy.columns, **{attribute.name: attribute.policy for attribute in inherited}}
@@ -189,7 +169,7 @@ class TableViews:
         sensitive = {name for name, column in policy.columns.items() if column.role is Role.SENSITIVE}
         return fitting(policy.require, sensitive)
 
-    def _inherited_requirements(self, name: str, policy: Policy, inherited: list[ShownColumn]) -> list[Model]:
+    def _inherited_requirements(self, name: str, policy: Policy, inherited: list[PassedColumn]) -> list[Model]:
         """Return the requirements on inherited columns that no requirement on all sensitive columns contains."""
         if self.dataset.policy.tables[name].require == []:  # an explicit empty list exempts the table
             return []

@@ -1,6 +1,6 @@
 """Starter policy for linked tables: one section for each table, common requirements."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from shoal import toml
@@ -8,7 +8,7 @@ from shoal.identification.finding import Finding
 from shoal.identification.proposal import Confidence
 from shoal.identification.purpose import PURPOSES, Purpose
 from shoal.identification.starter import ROLES, column_lines, commented_question, context_of, requirement
-from shoal.policy.references import Reference
+from shoal.identification.table_links import TableLinks
 from shoal.table.role import Role
 from shoal.table.table import Table
 from shoal.techniques.technique import gentlest
@@ -18,16 +18,13 @@ from shoal.words import counted
 def dataset_starter(  # noqa: PLR0913, PLR0917 - the parts of a policy
     tables: Mapping[str, Table],
     findings: Mapping[str, Mapping[str, Finding]],
-    references: Sequence[Reference],
-    subjects: Mapping[str, str],
+    links: TableLinks,
     name: str,
     options: Mapping[str, Any] | None,
     purpose: Purpose,
 ) -> str:
     """Return a commented policy for tables that were read from ``name`` with the reading options ``options``."""
-    sections = [
-        _section(table, tables[table], findings[table], references, subjects.get(table), purpose) for table in tables
-    ]
+    sections = [_section(table, tables[table], findings[table], links, purpose) for table in tables]
     unknown = [
         f"{table}.{column}"
         for table, columns in findings.items()
@@ -56,29 +53,31 @@ def _single(findings: Mapping[str, Mapping[str, Finding]], role: Role) -> str:
     return f"{role} = {toml.value(named[0])}\n" if named else ""
 
 
-def _section(  # noqa: PLR0913, PLR0917 - what is known about a table
+def _section(
     name: str,
     table: Table,
     findings: Mapping[str, Finding],
-    references: Sequence[Reference],
-    subject: str | None,
+    links: TableLinks,
     purpose: Purpose,
 ) -> str:
     """Return the section of one table."""
     place = toml.key(name)
-    own = [reference for reference in references if reference.table == name]
-    linked = {reference.column for reference in own} | {ref.key for ref in references if ref.other == name}
+    own = [link for link in links.references if link.table == name]
     head = [f"# {counted(table.records, 'record')}", f"[tables.{place}]"]
-    head += [] if subject is None else [f"subject = {toml.value(subject)}"]
+    head += [f"subject = {toml.value(links.subjects[name])}"] if name in links.subjects else []
+    head += [_EXEMPT] if links.lists_no_individuals(name) else []
     if own:
         targets = ", ".join(
             f"{toml.key(reference.column)} = {toml.value(f'{reference.other}.{reference.key}')}" for reference in own
         )
         head.append(f"refers = {{ {targets} }}")
-    shown = {column: finding for column, finding in findings.items() if column not in linked}
+    shown = {column: finding for column, finding in findings.items() if column not in links.keys(name)}
     return "\n".join([*head, f"[tables.{place}.columns]", column_lines(table, shown, purpose), ""])
 
 
+_EXEMPT = (
+    "require = []  # its records are no individuals: released unchanged; its values count as known in other tables"
+)
 _TEMPLATE = """\
 # Starter policy for {name} ({tables}). Review every line.
 # Purpose: {purpose.says} ({purpose.name}). Other purposes: {others}.

@@ -11,9 +11,8 @@ from shoal.identification.proposal import Confidence
 from shoal.identification.purpose import DEFAULT, purpose_of
 from shoal.identification.references import FoundReference, found_references
 from shoal.identification.starter import question
-from shoal.identification.subject import names_persons, subject_of
+from shoal.identification.table_links import TableLinks
 from shoal.policy.policy import Policy
-from shoal.policy.references import Reference
 from shoal.progress import Hook, Progress, silent
 from shoal.sheet import Presentable, Sheet
 from shoal.table.role import Role
@@ -26,22 +25,23 @@ class DatasetIdentification(Presentable):
     """Proposed roles of the columns of linked tables, and the references between the tables.
 
     ``tables``: the identification of each table. ``references``: the references, with their invalid records.
-    ``subjects``: the column that identifies individuals, for each table that has one of its own.
+    ``links``: the same references, with the columns that identify individuals.
     """
 
     __module__ = "shoal"
 
     tables: Mapping[str, Identification]
     references: tuple[FoundReference, ...]
-    subjects: Mapping[str, str]
+    links: TableLinks
+
+    @property
+    def subjects(self) -> Mapping[str, str]:
+        """The column that identifies individuals, for each table that has one of its own."""
+        return self.links.subjects
 
     def keys(self, table: str) -> frozenset[str]:
         """Return the columns of a table that refer to other tables, to which others refer, or that name individuals."""
-        links = [found.reference for found in self.references]
-        own = {link.column for link in links if link.table == table} | {
-            link.key for link in links if link.other == table
-        }
-        return frozenset(own | {self.subjects[table]} if table in self.subjects else own)
+        return self.links.keys(table) | ({self.subjects[table]} if table in self.subjects else set())
 
     @property
     def unrecognised(self) -> tuple[str, ...]:
@@ -60,8 +60,7 @@ class DatasetIdentification(Presentable):
         return dataset_starter(
             {name: found.table for name, found in self.tables.items()},
             {name: found.columns for name, found in self.tables.items()},
-            [found.reference for found in self.references],
-            self.subjects,
+            self.links,
             name,
             options,
             purpose_of(purpose),
@@ -104,56 +103,23 @@ def identified_tables(tables: Mapping[str, Table], progress: Hook = silent, **op
     ({'patients': 'id'}, 'direct')
     """
     references = found_references(tables)
-    links = [found.reference for found in references]
-    subjects = _subjects(tables, links)
+    links = TableLinks.of(tables, [found.reference for found in references])
     identifications = {}
     for done, (name, table) in enumerate(tables.items()):
         progress(Progress(f"looking at {name}", done, len(tables)))
-        found = identified(table, subject=_own_subject(name, subjects, links), progress=progress, **options)
-        own = [reference for reference in links if reference.table == name]
-        keys = [reference.key for reference in links if reference.other == name]
-        identifications[name] = _linked(found, own, keys, subjects.get(name))
-    return DatasetIdentification(identifications, references, subjects)
+        found = identified(table, subject=links.subject(name), progress=progress, **options)
+        identifications[name] = _linked(found, name, links)
+    return DatasetIdentification(identifications, references, links)
 
 
-def _subjects(tables: Mapping[str, Table], references: list[Reference]) -> dict[str, str]:
-    """Return the column that identifies individuals, for each table that refers to no table with such a column."""
-    own = {name: subject for name, table in tables.items() if (subject := subject_of(table, ())) is not None}
-    links = {(reference.table, reference.column): reference for reference in references}
-    subjects: dict[str, str] = {}
-    for name, column in own.items():
-        table, subject = name, column
-        while (table, subject) in links:
-            table, subject = links[table, subject].other, links[table, subject].key
-        subjects[table] = subject
-    for reference in references:  # a table of individuals whose own key has no telling name
-        if reference.other not in subjects and (names_persons(reference.column) or names_persons(reference.other)):
-            subjects[reference.other] = reference.key
-    return {table: column for table, column in subjects.items() if not _leads_to(table, subjects, references)}
-
-
-def _leads_to(table: str, subjects: Mapping[str, str], references: list[Reference]) -> bool:
-    """Return whether a table refers, directly or indirectly, to another table that identifies individuals."""
-    others = [reference.other for reference in references if reference.table == table]
-    return any(other in subjects or _leads_to(other, subjects, references) for other in others)
-
-
-def _own_subject(table: str, subjects: Mapping[str, str], references: list[Reference]) -> str | None:
-    """Return the column of a table that identifies individuals: its subject, or its reference to one."""
-    direct = (ref.column for ref in references if ref.table == table and subjects.get(ref.other) == ref.key)
-    return subjects.get(table) or next(direct, None)
-
-
-def _linked(found: Identification, references: list[Reference], keys: list[str], subject: str | None) -> Identification:
+def _linked(found: Identification, table: str, links: TableLinks) -> Identification:
     """Return an identification in which references and keys are identifiers, which a release shows as pseudonyms."""
     columns = dict(found.columns)
-    for reference in references:
-        columns[reference.column] = _identifier(
-            columns[reference.column], f"Refers to {reference.other}.{reference.key}."
-        )
-    for key in keys:
-        if key != subject:
-            columns[key] = _identifier(columns[key], "Other tables refer to it.")
+    for link in links.references:
+        if link.table == table:
+            columns[link.column] = _identifier(columns[link.column], f"Refers to {link.other}.{link.key}.")
+        elif link.other == table and link.key != links.subjects.get(table):
+            columns[link.key] = _identifier(columns[link.key], "Other tables refer to it.")
     return replace(found, columns=columns)
 
 

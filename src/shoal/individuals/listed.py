@@ -5,14 +5,12 @@ Only the weakest protection so far is kept in memory.
 
 from collections.abc import Callable, Mapping, Sequence
 
-import numpy as np
-
 from shoal.errors import ModelError
 from shoal.individuals.counted import fewest_others
-from shoal.individuals.protection import Protection, at
+from shoal.individuals.protection import at
 from shoal.individuals.question import Question
 from shoal.individuals.variable import Variable
-from shoal.kernels.subsets import NONE
+from shoal.individuals.weakest import Weakest, check_inferable
 from shoal.remedy import Option, by, either
 from shoal.subsets import SubsetCounts
 
@@ -62,43 +60,11 @@ def _look(  # noqa: PLR0913, PLR0917 - all parameters of the evaluation
     question: Question,
     tell: Callable[[int], None],
 ) -> Variable:
+    check_inferable(name, len(listed))
     variable, auxiliary = counted.names.index(name), counted.subset(known)
-    if not listed:
-        raise ModelError(
-            "variable-always-known",
-            "Every given combination contains '{variable}', so it cannot be inferred.",
-            remedy="Give other combinations, or remove it from the sensitive variables.",
-            variable=name,
-        )
-    least = at(counted, variable, listed[0])
-    smallest = np.full(len(counted.rows), NONE, np.uint8)
-    telling = np.zeros(len(counted.rows), np.int64)
+    weakest = Weakest(name, question.p)
     for step, subset in enumerate(listed):
         tell(step)
-        here = at(counted, variable, subset)
-        least = _weaker(least, here)
-        breached = here.breached(question.p)
-        telling += breached
-        smallest[breached & (smallest == NONE)] = subset.bit_count()
-    return Variable(
-        name=name,
-        known=tuple(known),
-        domain=counted.columns[variable].size,
-        least=least,
-        full=at(counted, variable, auxiliary),
-        others=fewest_others(counted, variable, listed, auxiliary, question.q[name]),
-        smallest=smallest,
-        combinations=len(listed),
-        telling=telling,
-    )
-
-
-def _weaker(protection: Protection, other: Protection) -> Protection:
-    """Return, row by row, the protection with the larger share of peers who have the same sensitive value."""
-    better = other.same * protection.peers > protection.same * other.peers
-    return Protection(
-        protection.variable,
-        np.where(better, other.subset, protection.subset),
-        np.where(better, other.peers, protection.peers),
-        np.where(better, other.same, protection.same),
-    )
+        weakest.add(at(counted, variable, subset), subset)
+    others = fewest_others(counted, variable, listed, auxiliary, question.q[name])
+    return weakest.variable(counted, known, at(counted, variable, auxiliary), others)

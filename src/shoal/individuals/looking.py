@@ -6,6 +6,7 @@ from functools import partial
 
 from shoal.errors import ModelError
 from shoal.individuals.counted import look_counted
+from shoal.individuals.known_events import look_events
 from shoal.individuals.listed import look_listed
 from shoal.individuals.question import Question
 from shoal.individuals.searched import SECONDS, look_searched
@@ -37,7 +38,7 @@ def plan(
     others = [[other for other in known if other != name] for name in hidden]
     width = max(map(len, others))
     number = max(question.number(counted.subset(other)) for other in others)
-    if question.combinations is not None:
+    if question.combinations is not None or question.events > 1:
         return CombinationPlan("listed", number)
     if counted.counts is not None:
         return CombinationPlan("counted", number)
@@ -76,6 +77,8 @@ def look(
     way = plan(counted, hidden, known, question).way
     if way == "searched":
         return look_searched(some, hidden, known, question, partial(_told, progress, "searching"))
+    if question.events > 1:
+        return look_events(counted, hidden, known, question, partial(_told, progress, "evaluating known events"))
     if way == "listed":
         return look_listed(counted, hidden, known, question, partial(_told, progress, "evaluating combinations"))
     variables = {}

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from shoal.errors import ColumnError, ModelError
 from shoal.individuals.looking import CombinationPlan, look
+from shoal.individuals.person_facts import FEW, PersonFacts, facts_of
 from shoal.individuals.protection import share_with
 from shoal.individuals.question import Question
 from shoal.individuals.sampling import mean_interval, share_interval
 from shoal.individuals.sweep import Sweep, sweep
-from shoal.individuals.telling import ALL, Lookalikes, minimal
 from shoal.individuals.variable import Variable
 from shoal.kernels.subsets import NONE
 from shoal.progress import silent
@@ -31,22 +31,8 @@ ASSUMPTIONS = (
     "The background knowledge of the adversary is correct.",
     "The adversary has background knowledge about one individual only.",
 )
-FEW = 3  # maximum number of known attributes of a combination, for one person in a wide table
 MEASURES = ("ppp", "npp", "poac")
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
-
-
-@dataclass(frozen=True, slots=True)
-class PersonFacts:
-    """The minimal combinations of known variables from which one variable of a person can be inferred.
-
-    ``combination``: the most disclosive combination, with its ``ppp``.
-    """
-
-    variable: str
-    ppp: float
-    combination: tuple[str, ...]
-    minimal: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -76,8 +62,17 @@ class People(Presentable):
             *ASSUMPTIONS[:2],
             f"The extent of the background knowledge is unknown: {how_much}",
             *ASSUMPTIONS[2:],
+            *self._about_events(),
             *nearly,
         )
+
+    def _about_events(self) -> tuple[str, ...]:
+        """Return the assumption about known records, if persons have several different ones."""
+        if len(self.counted.rows) == len(self.counted.rows.weights):
+            return ()
+        if self.question.events == 1:
+            return ("One record of the individual is known.",)
+        return (f"At most {self.question.events} records of the individual are known.",)
 
     def __len__(self) -> int:
         return self.counted.table.records
@@ -144,7 +139,7 @@ class People(Presentable):
         if values is None:
             raise ModelError(
                 "not-computed",
-                "'{measure}' is not computed with tolerances, or with a limited number of known variables.",
+                "'{measure}' is not computed with tolerances, several known records or a limited number of variables.",
                 measure=measure,
             )
         return self.counted.expand(values)
@@ -162,8 +157,8 @@ class People(Presentable):
         """
         measured = self.variable(variable)
         counts = self.counts[variable]
-        if counts.rows.near:
-            raise ModelError("not-computed", "PP is not computed with tolerances.")
+        if counts.rows.near or self.question.events > 1:
+            raise ModelError("not-computed", "PP is not computed with tolerances or several known records.")
         column = counts.columns[measured.least.variable]
         codes = [code for code, label in enumerate(column.values.to_pylist()) if label == value]
         if not codes:
@@ -329,36 +324,10 @@ class People(Presentable):
                 remedy="Measure all individuals, or choose another record.",
                 record=record,
             )
-        different = {id(counts.rows): counts.rows for counts in self.counts.values()}  # variables often share rows
-        alike = {key: [Lookalikes(rows, row) for row in own] for key, rows in different.items()}
-        facts = (
-            self._facts(variable, own, alike[id(self.counts[variable.name].rows)])
-            for variable in self.variables.values()
-        )
-        return tuple(sorted(facts, key=lambda fact: fact.ppp))
-
-    def _facts(self, variable: Variable, own: list[int], alike: list[Lookalikes]) -> PersonFacts:
-        asked, ppp = self._asked(variable), variable.least.ppp().floats()[own]
-        subsets = minimal(
-            np.concatenate([lookalikes.telling(variable.least.variable, asked, self.p) for lookalikes in alike])
-        )
-        weakest = own[int(np.argmin(ppp))]
-        return PersonFacts(
-            variable.name,
-            float(ppp.min()),
-            self._names(int(variable.least.subset[weakest])),
-            tuple(map(self._names, subsets.tolist())),
-        )
-
-    def _asked(self, variable: Variable) -> NDArray[np.uint64]:
-        """Return the combinations to evaluate for one person; in a wide table, those of a few variables only."""
         asked = self.question
-        if self.plan.way == "searched" or len(self.counted.columns) > ALL:
+        if self.plan.way == "searched":
             asked = replace(asked, most=min(asked.most or FEW, FEW))
-        return np.fromiter(asked.subsets(self.counted.subset(variable.known)), np.uint64)
-
-    def _names(self, subset: int) -> tuple[str, ...]:
-        return tuple(name for place, name in enumerate(self.counted.names) if subset >> place & 1)
+        return facts_of(own, self.counts, self.variables, asked)
 
     def variable(self, name: str) -> Variable:
         """Return the protection of one variable."""

@@ -29,6 +29,7 @@ class Question:
     combinations: tuple[int, ...] | None = None
     sampled: NDArray[np.int64] | None = None
     seconds: float | None = None
+    events: int = 1
 
     def subsets(self, known: int) -> Iterator[int]:
         """Yield the combinations of known variables to evaluate."""

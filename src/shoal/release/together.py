@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.dataset.dataset import Dataset
-from shoal.dataset.inheritance import Heritage, Secret, Shows, inherited
+from shoal.dataset.inheritance import Heritage, Shows, inherited
 from shoal.dataset.links import Records, check_persons, check_reference, check_subjects, whose
+from shoal.dataset.passed_column import PassedColumn
 from shoal.dataset.place import of_table
 from shoal.dataset.requirements import about, check_named, fitting
 from shoal.dataset.view import check_orphans
@@ -37,7 +38,7 @@ from shoal.release.release import Release
 from shoal.release.transformation import Transformation
 from shoal.release.transformed import transformed
 from shoal.release.verification import verified
-from shoal.remedy import Setting, either
+from shoal.remedy import Setting, by, either
 from shoal.table.compaction import compacted
 from shoal.table.names import unused
 from shoal.table.raw import Encoded
@@ -199,11 +200,18 @@ class _Making:
         """
         quasi = policy.quasi_columns(table)
         if table.records and quasi and policy.require:
-            if policy.data.subject is None and self.dataset.policy.data.subject is not None:
+            if policy.data.subject is None and self.dataset.has_individuals:
                 raise PolicyError(
                     "no-subject",
                     "No column of the table '{table}' identifies individuals.",
-                    remedy=either(Setting("tables.{table}.subject"), "let the table refer to one that does"),
+                    remedy=either(
+                        Setting("tables.{table}.subject"),
+                        "let the table refer to one that does",
+                        by(
+                            "if its records are no individuals, for example wards,",
+                            Setting("tables.{table}.require", []),
+                        ),
+                    ),
                     table=self.name,
                 )
             part = released(self._larger(Case.of(table, policy)), threads, progress).part
@@ -216,7 +224,7 @@ class _Making:
                 )
             return part, part.table, part.records
         own = [name for name in quasi if name not in heritage.names]
-        if own and table.records:
+        if own and table.records and not self._lists_no_individuals(policy):
             raise PolicyError(
                 "no-requirement",
                 "The table '{table}' has quasi-identifiers, but no requirement applies to it.",
@@ -231,6 +239,14 @@ class _Making:
         promise = Promise({self.name: unsearched.table}, unsearched.table, unknown)
         part = ReleasePart(promise, table, policy, unchanged, unsearched.origins, unsearched.left_out)
         return part, unsearched.table, unsearched.origins()
+
+    def _lists_no_individuals(self, policy: Policy) -> bool:
+        """Return whether the policy exempts the table from all requirements because its records are no individuals.
+
+        Its values are released unchanged, and count as known in the tables that refer to it.
+        """
+        exempt = self.dataset.policy.tables[self.name].require == []
+        return exempt and policy.data.subject is None and self.dataset.has_individuals
 
     def _larger(self, case: Case) -> Case:
         """Return the case of a referenced table with larger classes, if other tables require them."""
@@ -297,11 +313,11 @@ class _Making:
         name = unused(way.column, self.given.names)
         return [*encoded, Encoded(replace(column, name=name), codes)], name
 
-    def _secrets(self, out: Table, policy: Policy) -> list[Secret]:
+    def _secrets(self, out: Table, policy: Policy) -> list[PassedColumn]:
         """Return the sensitive columns of the released table, with the requirements on them."""
         models = [model for _, _, model in policy.requirements()]
         return [
-            Secret(Encoded(out[name], out.codes(name)), policy.columns[name], about(models, name))
+            PassedColumn(Encoded(out[name], out.codes(name)), policy.columns[name], about(models, name))
             for name in out.sensitive
         ]
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from shoal.dataset.dataset import Dataset
 from shoal.policy.policy import Policy
-from shoal.reporting.findings import Findings, PublicFindings, Required
+from shoal.reporting.findings import Findings, PublicFindings
+from shoal.reporting.required import Required
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from shoal.models.model import Model, Need, Verdict
 from shoal.plain import plain
 from shoal.policy.policy import Policy
 from shoal.policy.requirements import AttackLimit
+from shoal.population import Population
 from shoal.progress import Hook, Progress
 from shoal.qualities.quality import Measured
 from shoal.recoding.matching import Match
@@ -27,7 +28,8 @@ from shoal.release.pairing import drawn_from, which
 from shoal.release.part import ReleasePart
 from shoal.release.promise import Original
 from shoal.release.verification import with_persons
-from shoal.reporting.findings import Findings, Required, Verdicts, about_columns, rest, threshold, verdicts
+from shoal.reporting.findings import Findings, about_columns, rest, threshold
+from shoal.reporting.required import Required, Verdicts, verdicts
 from shoal.table.column import SUPPRESSED, Column
 from shoal.table.role import Role
 from shoal.table.table import Table
@@ -72,25 +74,12 @@ def of_tables(  # noqa: PLR0913 - two tables, and how their records are matched
     comparison = comparison if quality is None else replace(comparison, quality=quality)
     progress(Progress("assessing the release", 2))
     people = policy.sampled_population(table, before.persons) if _sized(policy) else None
-    known = Original(
-        {name: table[name] for name in release.sensitive},
-        {name: table.persons(name) for name in release.sensitive},
-        {name: hierarchy for name, hierarchy in policy.hierarchies(table).items() if name in release.sensitive},
-        people,
-        policy.data.missing,
-        _whose(table, release, matched),
-    )
-    try:
-        seen, strange = with_persons(release, release, known), ""
-    except ShoalError as error:  # sensitive values that the original does not have
-        seen, strange = release, error.message
-    if release.subject is not None:
-        seen = seen.assign(subject=release.subject)
+    known = _known(table, release, policy, people, matched)
+    seen, strange = _seen(release, known)
     internal = internal or recorded(release, table, policy)
     ours = internal is not None
     columns = about_columns(policy, table, release, ours=ours)
-    if pseudonyms is not None:
-        columns["pseudonyms"] = pseudonyms
+    columns |= {} if pseudonyms is None else {"pseudonyms": pseudonyms}
     after = assess(seen, rest(policy), threshold=threshold(policy), population=people)
     return Findings(
         policy=policy,
@@ -112,6 +101,28 @@ def of_tables(  # noqa: PLR0913 - two tables, and how their records are matched
         **columns,
         **more,
     )
+
+
+def _known(table: Table, release: Table, policy: Policy, people: Population | None, matched: Match) -> Original:
+    """Return what verification needs to know about the original."""
+    hierarchies = policy.hierarchies(table)
+    return Original(
+        {name: table[name] for name in release.sensitive},
+        {name: table.persons(name) for name in release.sensitive},
+        {name: hierarchy for name, hierarchy in hierarchies.items() if name in release.sensitive},
+        people,
+        policy.data.missing,
+        _whose(table, release, matched),
+    )
+
+
+def _seen(release: Table, known: Original) -> tuple[Table, str]:
+    """Return a release with its individuals, and why its sensitive values cannot be judged; empty if they can."""
+    try:
+        seen, strange = with_persons(release, release, known), ""
+    except ShoalError as error:  # sensitive values that the original does not have
+        seen, strange = release, error.message
+    return (seen if release.subject is None else seen.assign(subject=release.subject)), strange
 
 
 def _advice(  # noqa: PLR0913, PLR0917 - two tables, their comparison, and the time

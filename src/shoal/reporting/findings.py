@@ -18,19 +18,18 @@ from shoal.analyses.survival import Curves
 from shoal.attacks.battery import Attacked
 from shoal.disclosure import USUAL
 from shoal.individuals.people import People
-from shoal.models.model import Verdict
 from shoal.policy.columns import Data
 from shoal.policy.policy import Policy
 from shoal.population import Population
 from shoal.progress import Hook, Progress
 from shoal.qualities.quality import Measured
 from shoal.release.advice import MOST_RECORDS, Advice, AdviceBasis, advice
-from shoal.release.judgement import Guarantee, Judgement
 from shoal.release.part import ReleasePart
 from shoal.release.published import figures
 from shoal.release.release import Release
 from shoal.release.verification import as_written, with_persons
 from shoal.release.visible import VisibleLoss, visible_loss
+from shoal.reporting.required import Required, verdicts
 from shoal.risk.assessment import Assessment
 from shoal.search.frontier import Frontier
 from shoal.search.schemes import Schemes
@@ -40,56 +39,7 @@ from shoal.table.table import Table
 from shoal.verbs.assess import assess
 from shoal.verbs.compare import compare
 
-Verdicts: TypeAlias = Mapping[tuple[str, str, str], Verdict]  # by source, title and parameters
 Analysis: TypeAlias = Learned | Regressed | Sequence[Curves]
-
-
-@dataclass(frozen=True, slots=True)
-class Required:
-    """A requirement with its source, its parameters, and the verdicts on the original and on the release.
-
-    ``after``: None if the release could not be judged; ``why`` gives the reason. ``moot``: the release contains nothing
-    that the requirement applies to.
-    """
-
-    source: str
-    title: str
-    asked: str
-    before: Verdict | None
-    after: Verdict | None
-    why: str = ""
-    moot: bool = False
-    guarantee: Guarantee = Guarantee.VERIFIED
-
-    @classmethod
-    def of(cls, judgement: Judgement, earlier: "Verdicts") -> "Required":
-        """Return a judged requirement. ``earlier``: the verdicts on the original."""
-        source, after = judgement.source, judgement.verdict
-        before = earlier.get((source, after.title, after.asked))
-        return cls(source, after.title, after.asked, before, after, guarantee=judgement.guarantee)
-
-    @property
-    def outcome(self) -> str:
-        """Whether the requirement is met, and by which kind of evidence."""
-        if self.after is None:
-            return "nothing to protect" if self.moot else "not judged"
-        return Judgement(self.source, "", self.after, self.guarantee).outcome
-
-    @property
-    def attained(self) -> str:
-        """The value attained by the release."""
-        return "–" if self.after is None else Judgement(self.source, "", self.after, self.guarantee).attained
-
-    @property
-    def holds(self) -> bool:
-        """Whether the requirement is met."""
-        return self.moot or (self.after is not None and self.after.satisfied)
-
-    def public(self) -> "Required":
-        """Return the requirement without attained values, which may depend on suppressed persons."""
-        return replace(
-            self, before=None, after=None if self.after is None else replace(self.after, value={}, classes=0, persons=0)
-        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -375,15 +325,6 @@ def about_columns(policy: Policy, original: Table, released: Table, *, ours: boo
         "naming": (*(name for name in direct if len(released[name].values)), *same),
         "unknown": tuple(name for name in released.names if name not in original.roles),
         "pseudonyms": keyed,
-    }
-
-
-def verdicts(assessment: Assessment) -> Verdicts:
-    """Return the verdicts of an assessment by source, title and parameters."""
-    judged = [requirement for requirement in assessment.requirements if requirement.measured]
-    return {
-        (judged_model.source, judged_model.verdict.title, judged_model.verdict.asked): judged_model.verdict
-        for judged_model in judged
     }
 
 

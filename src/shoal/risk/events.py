@@ -2,14 +2,13 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
-from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.engines.protocol import Profiles
 from shoal.errors import ModelError
+from shoal.kernels.choosing import number_of_sets, sets_of
 from shoal.kernels.grouping import group_rows
 from shoal.remedy import Setting
 from shoal.table.table import Table
@@ -62,7 +61,7 @@ def event_risks(table: Table, quasi: tuple[str, ...] | None = None, *, most: int
     average, fewest = np.zeros(len(sizes)), np.zeros(len(sizes), np.int64)
     risks = []
     for known in range(1, most + 1):
-        if sum(comb(int(size), known) for size in sizes) > MOST:
+        if number_of_sets(sizes, known) > MOST:
             break
         able = sizes >= known  # profiles with fewer events keep the values for all of theirs
         here = _looked_at(profiles, sizes, known)
@@ -80,21 +79,11 @@ def event_risks(table: Table, quasi: tuple[str, ...] | None = None, *, most: int
 
 def _looked_at(profiles: Profiles, sizes: NDArray[np.int64], known: int) -> _Sets:
     """Evaluate all sets of ``known`` events; profiles with fewer events have none."""
-    sets, owners = _sets(profiles, sizes, known)
+    members, owners = sets_of(profiles.starts, known)
+    sets = profiles.members[members]
     groups = group_rows(list(sets.T), [len(profiles.rows)] * known, len(sets))
     persons = np.bincount(groups.ids, weights=profiles.counts[owners]).astype(np.int64)[groups.ids]
     total, ways = np.bincount(owners, 1 / persons, len(sizes)), np.bincount(owners, minlength=len(sizes))
     fewest = np.full(len(sizes), np.iinfo(np.int64).max)
     np.minimum.at(fewest, owners, persons)
     return _Sets(total / np.maximum(ways, 1), fewest)
-
-
-def _sets(profiles: Profiles, sizes: NDArray[np.int64], known: int) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """Return all sets of ``known`` events, in ascending order within each set, and the profile of each."""
-    sets, owners = [np.empty((0, known), np.uint32)], [np.empty(0, np.int64)]
-    for size in np.unique(sizes[sizes >= known]):
-        chosen = np.array(list(combinations(range(int(size)), known)), np.int64)
-        who = np.flatnonzero(sizes == size)
-        sets.append(profiles.members[profiles.starts[who][:, None, None] + chosen[None]].reshape(-1, known))
-        owners.append(np.repeat(who, len(chosen)))
-    return np.concatenate(sets), np.concatenate(owners)

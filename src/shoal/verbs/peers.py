@@ -13,13 +13,16 @@ from shoal.dataset.result import DatasetResult
 from shoal.errors import ModelError
 from shoal.exact import exact
 from shoal.individuals.counting import counts_of
+from shoal.individuals.known_events import MOST_EVENTS
 from shoal.individuals.looking import look, plan
 from shoal.individuals.people import People
 from shoal.individuals.proximity import window
 from shoal.individuals.question import Question
 from shoal.individuals.sampling import drawn
 from shoal.kernels.subsets import Window
+from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress, silent
+from shoal.remedy import Setting
 from shoal.subsets import BUDGET, SubsetCounts
 from shoal.table.table import Table
 from shoal.verbs.inputs import AnyPolicy, Inputs, names_of
@@ -34,6 +37,7 @@ def _peers_dataset(  # noqa: PLR0913 - the options of the verb that apply to sev
     *,
     missing: str | None = None,
     most: int | None = None,
+    events: int = 1,
     empty: bool = False,
     p: Threshold = 0,
     q: Threshold = 0,
@@ -59,12 +63,17 @@ def _peers_dataset(  # noqa: PLR0913 - the options of the verb that apply to sev
     dataset = data.under(policy)
     tables, notes = of_views(
         dataset,
-        lambda _, view: peers(view.table, view.policy, **options),
+        lambda _, view: peers(view.table, view.policy, **{**options, **_events(view.policy, events)}),
         "measuring protection in",
         progress or silent,
         least=2,  # one to know, and one to infer
     )
     return DatasetResult(tables, notes=notes)
+
+
+def _events(policy: Policy, events: int) -> dict[str, int]:
+    """Return the number of known records; a table without individuals, such as a list of wards, has one per row."""
+    return {"events": events if policy.data.subject is not None else 1}
 
 
 @also(_peers_dataset)
@@ -77,6 +86,7 @@ def peers(  # noqa: PLR0913 - keyword-only options
     subject: str | None = None,
     missing: str | None = None,
     most: int | None = None,
+    events: int = 1,
     empty: bool = False,
     combinations: Sequence[Sequence[str]] | None = None,
     p: Threshold = 0,
@@ -93,10 +103,11 @@ def peers(  # noqa: PLR0913 - keyword-only options
 
     By default every column in turn is sensitive, and all others may be known; ``sensitive`` and ``auxiliary`` restrict
     the columns. A policy restricts them to its quasi-identifiers and sensitive columns. ``most``: the maximum number of
-    known variables. ``empty``: include an adversary without background knowledge. ``combinations``: evaluate these
-    combinations only. ``p``, ``q``: the thresholds of upward and downward privacy; q = "joint" means p / (|dom| − 1).
-    ``tolerance``: per column, the distance within which numbers and dates count as inferred; ``known_within``: the
-    distance within which they count as known.
+    known variables. ``events``: the maximum number of known records of a person with several records. ``empty``:
+    include an adversary without background knowledge. ``combinations``: evaluate these combinations only. ``p``, ``q``:
+    the thresholds of upward and downward privacy; q = "joint" means p / (|dom| − 1). ``tolerance``: per column, the
+    distance within which numbers and dates count as inferred; ``known_within``: the distance within which they count as
+    known.
 
     If a table has too many columns to count all combinations, the most disclosive combination is searched for.
     ``seconds``: the time limit of the search (default: a minute); results that are not certain by then are reported.
@@ -125,6 +136,7 @@ def peers(  # noqa: PLR0913 - keyword-only options
     learned = _windows(table, tolerance, hidden, "is not among the sensitive columns, so it has no tolerance")
     within = _windows(table, known_within, known, "is not among the known columns")
     limit = _share("p", p)
+    _check_events(table, events)
     counts = counts_of(table, columns, hidden, inputs.missing, learned, within, memory, hook)
     counted = counts[hidden[0]]
     question = Question(
@@ -135,6 +147,7 @@ def peers(  # noqa: PLR0913 - keyword-only options
         None if listed is None else tuple(dict.fromkeys(counted.subset(names) for names in listed)),
         None,
         seconds,
+        min(events, int(np.bincount(counted.rows.holders).max())),
     )
     way = plan(counts, hidden, known, question)
     if way.way == "searched" and sample is not None:
@@ -142,6 +155,18 @@ def peers(  # noqa: PLR0913 - keyword-only options
     if way.remark:
         hook(Progress(way.remark, 0))
     return People(counts, look(counts, hidden, known, question, hook), question, way)
+
+
+def _check_events(table: Table, events: int) -> None:
+    """Refuse a number of known records that cannot be evaluated."""
+    if isinstance(events, bool) or not isinstance(events, int) or not 1 <= events <= MOST_EVENTS:
+        raise ModelError("bad-option", "events must be a whole number from 1 to {most}.", most=MOST_EVENTS)
+    if events > 1 and table.subject is None:
+        raise ModelError(
+            "no-subject",
+            "Known records of an individual can be counted only if a column identifies the individual of a record.",
+            remedy=Setting("data.subject"),
+        )
 
 
 def _share(name: str, given: Threshold) -> Fraction:

@@ -9,7 +9,8 @@ from shoal.charts.risks import risks
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.chapter import chapter
 from shoal.reporting.document import Figure, Section, Text, Tone
-from shoal.reporting.findings import Findings, PublicFindings, Required
+from shoal.reporting.findings import Findings, PublicFindings
+from shoal.reporting.required import Required
 from shoal.risk.adversary import Risk
 from shoal.sheet import Sheet
 from shoal.words import odds, share, short
