@@ -231,7 +231,8 @@ def advised(remedy: Remedy | None, face: Face, **facts: Any) -> str:
 
 def _sentence(clause: str) -> str:
     ends = clause[-1:] in {".", "?", "!", "…"}
-    return f"{clause[:1].upper()}{clause[1:]}{'' if ends else '.'}"
+    first = clause[:1] if clause.startswith("shoal") else clause[:1].upper()  # a call or a command
+    return f"{first}{clause[1:]}{'' if ends else '.'}"
 
 
 def _lowered(clause: str) -> str:

@@ -407,6 +407,48 @@ def test_pseudonyms_that_individuals_share_are_noted():
     assert not any("'stays.patient' are shared" in note for note in notes)
 
 
+def test_lists_without_individuals_need_no_class():
+    """Four wards are no individuals: they are released as they are, and their names count as known in the stays."""
+    wards = {"ward_id": [f"W{n}" for n in range(4)], "ward_name": ["surgery", "eye", "heart", "children"]}
+    number = range(60)
+    patients = {"patient_id": [f"P{n:03}" for n in number], "sex": [*"fm"] * 30}
+    stays = {
+        "stay_id": [f"S{n:04}" for n in number],
+        "patient_id": patients["patient_id"],
+        "ward_id": [f"W{n % 3}" for n in number[:-2]] + ["W3", "W3"],
+        "icd10": ["I10", "G35"] * 30,
+    }
+    tables = {"patients": patients, "wards": wards, "stays": stays}
+    text = shoal.identify(shoal.Dataset.read(tables)).starter(purpose="controlled")
+    policy = shoal.Policy.parse(text)
+    assert policy.tables["wards"].require == []
+    dataset = shoal.Dataset.read(tables, policy)
+    release = shoal.anonymize(dataset)
+    shown, of_stays = (release.tables[name].to_arrow().to_pylist() for name in ("wards", "stays"))
+    assert {row["ward_name"] for row in shown} == set(wards["ward_name"])
+    name_of = {row["ward_id"]: row["ward_name"] for row in shown}
+    here = Counter(name_of[row["ward_id"]] for row in of_stays)
+    assert set(here) == {"surgery", "eye", "heart"}  # two individuals on a ward are fewer than five
+    assert min(here.values()) >= 5
+    for results in (shoal.assess(dataset), shoal.peers(dataset), shoal.attack(dataset, release, attacks=["linkage"])):
+        assert "wards" not in results.tables
+    assert not shoal.compare(dataset, release)["wards"].after
+    report = shoal.report(dataset, release)
+    assert report.findings.met
+    assert "no individuals" in report.to_markdown()
+    required = shoal.Policy.parse(re.sub(r"^require = \[\].*$", "", text, flags=re.MULTILINE))
+    with pytest.raises(PolicyError, match=r"are no individuals, for example wards.*require = \[\]"):
+        shoal.anonymize(shoal.Dataset.read(tables, required))
+
+
+def test_references_without_telling_names_are_found_by_their_values():
+    patients = {"patient_id": [f"P{n:03}" for n in range(30)]}
+    stays = {"pat": [f"P{n:03}" for n in range(0, 30, 2)], "code": [*"abcdefghijklmno"]}
+    found = shoal.identify(shoal.Dataset.read({"patients": patients, "stays": stays}))
+    assert [str(reference) for reference in found.references] == ["stays.pat → patients.patient_id"]
+    assert found.tables["stays"].columns["pat"].role == "direct"
+
+
 def test_options_that_contradict_the_policy_of_a_dataset_are_refused(tmp_path):
     (tmp_path / "in").mkdir()
     for name, columns in hospital().items():
@@ -422,7 +464,7 @@ def test_options_that_contradict_the_policy_of_a_dataset_are_refused(tmp_path):
 def test_tables_without_enough_attributes_are_left_out_with_a_note():
     """A list of wards has no value that could be inferred, and diagnoses no quasi-identifier of their own."""
     text = TWO % 'subject = "patient"' + '[tables.codes]\nrefers.stay = "stays.stay"\ncolumns.dx = "sensitive"\n'
-    text += '[tables.wards]\ncolumns.site = "quasi"\n'
+    text += '[tables.wards]\nrequire = []\ncolumns.site = "quasi"\n'
     codes = {"stay": [*range(8)], "dx": [*"xyxyxyxy"]}
     wards = {"ward": ["A", "B"], "site": ["north", "north"]}
     tables = {"patients": PATIENTS, "stays": STAYS, "codes": codes, "wards": wards}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.dataset.links import Records, named_records
+from shoal.dataset.links import Records, named_records, whose
 from shoal.errors import PolicyError, ReadError, did_you_mean
 from shoal.policy.policy import Policy
 from shoal.policy.references import Reference, in_order, references
@@ -76,6 +76,15 @@ class Dataset(Presentable):
         tables = self.policy.tables.values()
         return self.policy.data.subject is not None or any(table.subject is not None for table in tables)
 
+    def lists_no_individuals(self, name: str) -> bool:
+        """Return whether the records of a table are no individuals, such as wards, so that no requirement applies.
+
+        It has an empty list of requirements, and no column identifies individuals, while other tables have one. Its
+        values count as known in the tables that refer to it.
+        """
+        exempt = self.policy.tables[name].require == [] and self.has_individuals
+        return exempt and whose(self.policy, {other: table.names for other, table in self.tables.items()}, name) is None
+
     def refers(self, name: str) -> tuple[Reference, ...]:
         """Return the references of a table to other tables."""
         return tuple(reference for reference in self.references if reference.table == name)
@@ -116,7 +125,7 @@ def _described(policy: Policy) -> tuple[str, ...]:
         raise PolicyError(
             "no-tables",
             "The policy describes no tables.",
-            remedy="Describe each table under [tables.NAME.columns].",
+            remedy="Give a policy that does. The command shoal init FOLDER -o policy.toml writes a starter policy.",
         )
     return in_order(policy.tables)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
@@ -44,19 +45,23 @@ def check_reference(reference: Reference, table: Table, other: Table) -> None:
     if key.missing or key.suppressed:
         raise PolicyError(
             "key-missing",
-            "Tables refer to '{table}' by its column '{key}', which is empty in some records.",
+            "Tables refer to '{table}' by its column '{key}', which is empty in some records, the first of them record "
+            "{first:,}.",
             table=reference.other,
             key=reference.key,
+            first=int(np.argmax(other.codes(reference.key) >= len(key.values))) + 1,
         )
     twice = int(np.count_nonzero(other.counts(reference.key) > 1))
     if twice:
         raise PolicyError(
             "key-not-unique",
-            "Tables refer to '{table}' by its column '{key}', and {values:value} of it identify several records.",
+            "Tables refer to '{table}' by its column '{key}', and {values:value} of it identify several records. The "
+            "first repetition is record {first:,}.",
             remedy="A column that tables refer to must be unique.",
             table=reference.other,
             key=reference.key,
             values=twice,
+            first=_first_repetition(other.codes(reference.key)) + 1,
         )
     if column.kind is not key.kind and len(column.values) and len(key.values):
         raise PolicyError(
@@ -70,6 +75,13 @@ def check_reference(reference: Reference, table: Table, other: Table) -> None:
             key=reference.key,
             other_kind=key.kind,
         )
+
+
+def _first_repetition(codes: NDArray[np.unsignedinteger[Any]]) -> int:
+    """Return the first record whose code an earlier record has."""
+    repeated = np.ones(len(codes), bool)
+    repeated[np.unique(codes, return_index=True)[1]] = False
+    return int(np.argmax(repeated))
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,13 +38,15 @@ class TableView:
     """A table with the attributes that its records inherit, and its policy.
 
     ``records``: the record of the table for each record of the view: records with an invalid reference are omitted.
-    ``inherited``: the names of the inherited columns.
+    ``inherited``: the names of the inherited columns. ``of_individuals``: whether the records belong to individuals, or
+    stand for them.
     """
 
     table: Table
     policy: Policy
     records: Records
     inherited: tuple[str, ...]
+    of_individuals: bool = True
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -55,8 +57,8 @@ class TableView:
 
     @property
     def shows(self) -> bool:
-        """Whether an adversary may know an attribute of the records."""
-        return bool(self.policy.quasi_columns(self.table))
+        """Whether an adversary may know an attribute of the individuals of the records."""
+        return self.of_individuals and bool(self.policy.quasi_columns(self.table))
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +103,8 @@ class TableViews:
         whose = [] if subject is None else [subject]
         table = Table.of([*whose, *own, *from_others], len(records), given.source)
         policy = self._policy(name, table, inherited, None if subject is None else subject.column.name)
-        return TableView(table, policy, records, tuple(attribute.name for attribute in inherited))
+        names = tuple(attribute.name for attribute in inherited)
+        return TableView(table, policy, records, names, not self.dataset.lists_no_individuals(name))
 
     def valid(self, name: str) -> NDArray[np.bool_]:
         """Return whether each record has valid references only, directly and indirectly."""

@@ -15,6 +15,7 @@ from shoal.words import counted
 
 _KEYS = frozenset({Kind.TEXT, Kind.INTEGER, Kind.CATEGORY})
 _MOST_ORPHANS = 0.05  # maximum share of the values of a reference that are no keys
+_TELLING = 10  # minimum number of texts that only keys of another table can be, whatever the name of the column
 _NUMBER = frozenset({"id", "no", "nr", "num", "number", "key", "code", "pk", "fk"})  # words that name no table
 
 
@@ -33,8 +34,8 @@ class FoundReference:
 def found_references(tables: Mapping[str, Table]) -> tuple[FoundReference, ...]:
     """Return the references between tables: each column refers to at most one table, and there is no circle.
 
-    A key identifies each record of its table. A reference has the name of the key, or that of its table, and its values
-    are keys, but for a few.
+    A key identifies each record of its table. The values of a reference are keys, but for a few; and it has the name of
+    the key, or that of its table, or at least ten different texts.
 
     >>> import shoal
     >>> data = {"patients": {"id": [7, 8, 9]}, "stays": {"patient_id": [7, 7, 9], "ward": ["A", "B", "A"]}}
@@ -67,7 +68,8 @@ def _best(
         if other == name or column.kind is not key.kind or not len(column.values):
             continue
         named = _named_alike(column.name, other, key.name)
-        if not named or (_is_key(tables[name], column) and not _is_primary(tables, other, name)):
+        telling = column.kind is Kind.TEXT and len(column.values) >= _TELLING
+        if not (named or telling) or (_is_key(tables[name], column) and not _is_primary(tables, other, name)):
             continue
         orphans = _orphans(tables[name], column, key)
         if orphans <= _MOST_ORPHANS * tables[name].records:

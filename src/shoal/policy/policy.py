@@ -229,7 +229,7 @@ class Policy(Checked):
             raise PolicyError(
                 "several-tables",
                 "The policy describes several tables: {tables:listed}. This step applies to a single table.",
-                remedy="Give the policy of a single table.",
+                remedy="Give the folder of all tables (in Python: shoal.Dataset.read), or the policy of one table.",
                 tables=self.tables,
             )
         return self

@@ -130,7 +130,9 @@ def _remarks(part: ReleasePart) -> Iterator[str]:
         yield f"Suppressed, because they refer to no record: {counted(kin.orphans, 'record')}."
     if kin is not None and kin.followed:
         yield f"Suppressed with the record that they refer to: {counted(kin.followed, 'record')}."
-    if not part.is_searched:
+    if kin is not None and not len(part.records):
+        yield "No record of this table is released."
+    elif not part.is_searched:
         yield "No requirement applies to this table."
     for name, why in part.left_out.items():
         reasons.setdefault(why, []).append(name)

@@ -224,7 +224,7 @@ class _Making:
                 )
             return part, part.table, part.records
         own = [name for name in quasi if name not in heritage.names]
-        if own and table.records and not self._lists_no_individuals(policy):
+        if own and table.records and not self.dataset.lists_no_individuals(self.name):
             raise PolicyError(
                 "no-requirement",
                 "The table '{table}' has quasi-identifiers, but no requirement applies to it.",
@@ -239,14 +239,6 @@ class _Making:
         promise = Promise({self.name: unsearched.table}, unsearched.table, unknown)
         part = ReleasePart(promise, table, policy, unchanged, unsearched.origins, unsearched.left_out)
         return part, unsearched.table, unsearched.origins()
-
-    def _lists_no_individuals(self, policy: Policy) -> bool:
-        """Return whether the policy exempts the table from all requirements because its records are no individuals.
-
-        Its values are released unchanged, and count as known in the tables that refer to it.
-        """
-        exempt = self.dataset.policy.tables[self.name].require == []
-        return exempt and policy.data.subject is None and self.dataset.has_individuals
 
     def _larger(self, case: Case) -> Case:
         """Return the case of a referenced table with larger classes, if other tables require them."""

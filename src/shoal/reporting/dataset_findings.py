@@ -14,13 +14,14 @@ from shoal.reporting.required import Required
 
 @dataclass(frozen=True, slots=True)
 class UnprotectedTable:
-    """A table without quasi-identifiers.
+    """A table without quasi-identifiers, or without individuals.
 
-    ``before``, ``after``: its numbers of records, in the original and in the release.
+    ``before``, ``after``: its numbers of records, in the original and in the release. ``why``: what it lacks.
     """
 
     before: int
     after: int
+    why: str
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

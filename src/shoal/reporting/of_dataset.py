@@ -32,7 +32,8 @@ def of_dataset(
 
     def work(pair: TablePair) -> Findings | UnprotectedTable:
         if not pair.before.shows or not pair.after.table.records:
-            return UnprotectedTable(pair.original.records, pair.released.records)
+            why = "no quasi-identifiers" if pair.before.of_individuals else "no individuals"
+            return UnprotectedTable(pair.original.records, pair.released.records, why)
         part = None if own is None or not own.parts[pair.name].is_searched else own.parts[pair.name]
         internal = None if part is None else part.internal
         if manifests is not None and pair.match.recorded:

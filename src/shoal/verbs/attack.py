@@ -50,7 +50,11 @@ def _attack_dataset(  # noqa: PLR0913 - the options of the verb that apply to se
 
     results = of_pairs(dataset, release, work, "attacking", hook)
     empty = [name for name, result in results.items() if result is None]
-    notes = (f"Not attacked, because no quasi-identifier or no record is released: {listed(empty)}.",) if empty else ()
+    notes = (
+        (f"Not attacked, because no quasi-identifier, individual or record is released: {listed(empty)}.",)
+        if empty
+        else ()
+    )
     return DatasetResult({name: result for name, result in results.items() if result is not None}, notes=notes)
 
 

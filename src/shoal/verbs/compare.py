@@ -48,6 +48,8 @@ def _compare_dataset(  # noqa: PLR0913 - the options of the verb that apply to s
         if not own.quasi_columns(given):
             return risk or compare(given, shown, qualities=[], matched=pair.match)
         loss = compare(given, shown, own, qualities=qualities, clusters=clusters, matched=pair.match)
+        if not before.of_individuals:
+            return replace(loss, before={}, after={})
         return loss if risk is None else replace(loss, before=risk.before, after=risk.after)
 
     return DatasetResult(of_pairs(dataset, release, work, "comparing", progress or silent))

@@ -79,4 +79,4 @@ def of_views(
     if not empty:
         return results, ()
     lacking = "quasi-identifiers" if least == 1 else f"{least} quasi-identifiers or sensitive columns"
-    return results, (f"Not included, because they lack {lacking} or records: {listed(empty)}.",)
+    return results, (f"Not included, because they lack {lacking}, individuals or records: {listed(empty)}.",)

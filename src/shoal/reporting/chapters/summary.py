@@ -20,7 +20,6 @@ _INHERITED = (
     "The records of a table also have the attributes of the records that they refer to, because an adversary who has "
     "all tables can look them up. Classes and risks include these attributes."
 )
-_UNPROTECTED = "no quasi-identifiers"
 
 
 @chapter("summary", place=10, whole=True)
@@ -97,7 +96,7 @@ def _owners_tables(findings: DatasetFindings, audience: Audience) -> Sheet:
         if isinstance(found, Findings)
     ]
     rows += [
-        (name, f"{table.before:,} → {table.after:,}", "–", "–", "–", "–", _UNPROTECTED)
+        (name, f"{table.before:,} → {table.after:,}", "–", "–", "–", "–", table.why)
         for name, table in findings.unprotected.items()
     ]
     notes = (_INHERITED, "Information loss: 0 = no loss, 1 = total.")
@@ -108,7 +107,7 @@ def _public_tables(findings: DatasetFindings, audience: Audience) -> Sheet:
     rows = [
         (name, *_public_table_numbers(found, audience), _outcome(found)) for name, found in findings.by_table.items()
     ]
-    rows += [(name, f"{table.after:,}", "–", "–", _UNPROTECTED) for name, table in findings.unprotected.items()]
+    rows += [(name, f"{table.after:,}", "–", "–", table.why) for name, table in findings.unprotected.items()]
     headings = ("table", "records", "smallest class", "highest risk", "requirements")
     return Sheet("Tables", headings, tuple(rows), (_INHERITED,))
 
