@@ -436,6 +436,11 @@ def test_lists_without_individuals_need_no_class():
     report = shoal.report(dataset, release)
     assert report.findings.met
     assert "no individuals" in report.to_markdown()
+    strict = shoal.Policy.parse(re.sub(r"^suppression = \S+", "suppression = 0", text, flags=re.MULTILINE))
+    release = shoal.anonymize(shoal.Dataset.read(tables, strict))
+    assert {row["ward_name"] for row in release.tables["wards"].to_arrow().to_pylist()} == {"other"}
+    assert release.tables["stays"].records == 60
+    assert any("so that the tables that refer to this one can meet" in note for note in release.notes)
     required = shoal.Policy.parse(re.sub(r"^require = \[\].*$", "", text, flags=re.MULTILINE))
     with pytest.raises(PolicyError, match=r"are no individuals, for example wards.*require = \[\]"):
         shoal.anonymize(shoal.Dataset.read(tables, required))

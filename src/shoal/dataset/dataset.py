@@ -79,8 +79,8 @@ class Dataset(Presentable):
     def lists_no_individuals(self, name: str) -> bool:
         """Return whether the records of a table are no individuals, such as wards, so that no requirement applies.
 
-        It has an empty list of requirements, and no column identifies individuals, while other tables have one. Its
-        values count as known in the tables that refer to it.
+        It has an empty list of requirements, and no column identifies its individuals, while there is one for other
+        tables. Its values count as known in the tables that refer to it.
         """
         exempt = self.policy.tables[name].require == [] and self.has_individuals
         return exempt and whose(self.policy, {other: table.names for other, table in self.tables.items()}, name) is None

@@ -75,9 +75,7 @@ def _section(
     return "\n".join([*head, f"[tables.{place}.columns]", column_lines(table, shown, purpose), ""])
 
 
-_EXEMPT = (
-    "require = []  # its records are no individuals: released unchanged; its values count as known in other tables"
-)
+_EXEMPT = "require = []  # no individuals: its quasi-identifiers count as known in the tables that refer to it"
 _TEMPLATE = """\
 # Starter policy for {name} ({tables}). Review every line.
 # Purpose: {purpose.says} ({purpose.name}). Other purposes: {others}.

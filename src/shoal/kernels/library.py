@@ -76,6 +76,11 @@ _SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
     "shoal_covering_rows": (_i64, [_i32, _ptr, _i64, _ptr, _ptr, _i64, _i64, _i64, _ptr, _ptr]),
     "shoal_assign": (None, [_i32, _ptr, _i64, _ptr, _ptr, _i64, _ptr, _ptr, _i64, _ptr]),
     "shoal_covered": (None, [_i32, _ptr, _i64, _ptr, _ptr, _ptr]),
+    "shoal_mdav": (_i64, [_ptr]),
+    "shoal_v_mdav": (_i64, [_ptr, ctypes.c_double]),
+    "shoal_k_member": (_i64, [_ptr]),
+    "shoal_univariate": (None, [_ptr, _ptr, _i64, _u64, _ptr, _ptr]),
+    "shoal_regroup": (_i64, [_ptr, _ptr, _ptr, _i64]),
     "shoal_scan_quotes": (None, [_ptr, _i64, ctypes.c_uint8, _ptr, _ptr, _i64]),
 }
 

@@ -5,7 +5,7 @@ background knowledge about all records that refer to it. Keys are replaced by ps
 tables. The dates of a person are shifted by the same number of days in all tables.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
@@ -46,6 +46,7 @@ from shoal.table.role import Role
 from shoal.table.table import Table
 from shoal.techniques.outliers import usual_way
 from shoal.techniques.technique import Allows, allowing
+from shoal.techniques.treatment import Treatment
 from shoal.words import counted
 
 _FACTORS = tuple(map(Fraction, ("1", "3/2", "2", "3", "4", "6", "8", "12", "16", "24", "32")))
@@ -55,15 +56,15 @@ _TOO_STRICT = frozenset({"too-little-suppression", "too-much-suppression", "impo
 def released_together(dataset: Dataset, threads: int | None, progress: Hook) -> Release:
     """Search for a release of all tables of a dataset, create it and verify it.
 
-    The classes of a table may contain too few individuals with records in the tables that refer to it. Larger classes
-    are then tried, until all tables meet their requirements.
+    The classes of a table may contain too few individuals with records in the tables that refer to it. Tables without
+    individuals are then generalised, and larger classes tried, until all tables meet their requirements.
     """
     _check(dataset)
     keyed = pseudonym_key(dataset.policy)
     failure: ReleaseError | None = None
-    for factor in _FACTORS if dataset.references else _FACTORS[:1]:
+    for attempt in _attempts(dataset):
         try:
-            parts = _parts(dataset, factor, keyed, threads, progress)
+            parts = _parts(dataset, attempt, keyed, threads, progress)
         except ReleaseError as error:
             if error.code not in _TOO_STRICT:
                 raise
@@ -74,16 +75,44 @@ def released_together(dataset: Dataset, threads: int | None, progress: Hook) -> 
     raise failure or AssertionError
 
 
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """How far referenced tables are generalised for the sake of those that refer to them.
+
+    ``factor``: by which their classes are larger than required. ``level``: that of tables without individuals.
+    """
+
+    factor: Fraction
+    level: int
+
+
+def _attempts(dataset: Dataset) -> Iterator[_Attempt]:
+    """Yield the attempts, in the order of their loss: first, tables without individuals are generalised."""
+    highest = max((_height(dataset, name) for name in dataset.tables), default=0)
+    yield from (_Attempt(_FACTORS[0], level) for level in range(highest + 1))
+    if dataset.references:
+        yield from (_Attempt(factor, highest) for factor in _FACTORS[1:])
+
+
+def _height(dataset: Dataset, name: str) -> int:
+    """Return the highest level of the quasi-identifiers of a table without individuals; 0 for any other table."""
+    if not dataset.lists_no_individuals(name):
+        return 0
+    policy = dataset.policy.of(name)
+    table = policy.apply(dataset.tables[name])
+    return max((policy.hierarchies(table)[column].height for column in table.quasi), default=0)
+
+
 def _parts(
-    dataset: Dataset, factor: Fraction, keyed: tuple[bytes, bool], threads: int | None, progress: Hook
+    dataset: Dataset, attempt: _Attempt, keyed: tuple[bytes, bool], threads: int | None, progress: Hook
 ) -> dict[str, ReleasePart]:
-    """Return the parts of a release in which referenced tables have classes larger than required, by a factor."""
+    """Return the parts of a release."""
     key, is_fresh = keyed
     parts: dict[str, ReleasePart] = {}
     for done, name in enumerate(dataset.tables):
         progress(Progress(f"anonymizing {name}", done, len(dataset.tables)))
         with of_table(name):
-            part = _Making(dataset, name, parts, key, factor).part(progress, threads)
+            part = _Making(dataset, name, parts, key, attempt).part(progress, threads)
             parts[name] = replace(part, pseudonym_key=key if is_fresh and part.promise.pseudonyms else None)
     return parts
 
@@ -142,7 +171,7 @@ class _Making:
     name: str
     parts: Mapping[str, ReleasePart]
     key: bytes
-    factor: Fraction
+    attempt: _Attempt
 
     @property
     def given(self) -> Table:
@@ -231,20 +260,33 @@ class _Making:
                 remedy=Setting("require", [{"model": "k-anonymity", "k": 11}]),
                 table=self.name,
             )
-        ready = prepared(table, policy)
-        rows = ready.distinct([])
-        unchanged = Transformation.unchanged(rows)
-        unsearched = transformed(ready, unchanged)
+        transformation, notes = self._unsearched(table, policy, own if table.records else [])
+        unsearched = transformed(prepared(table, policy), transformation)
         unknown = Original({}, {}, {}, None, policy.data.missing)
         promise = Promise({self.name: unsearched.table}, unsearched.table, unknown)
-        part = ReleasePart(promise, table, policy, unchanged, unsearched.origins, unsearched.left_out)
+        part = ReleasePart(promise, table, policy, transformation, unsearched.origins, unsearched.left_out, notes=notes)
         return part, unsearched.table, unsearched.origins()
+
+    def _unsearched(self, table: Table, policy: Policy, own: list[str]) -> tuple[Transformation, tuple[str, ...]]:
+        """Return the transformation of a table without requirements, and a note on it.
+
+        The quasi-identifiers (``own``) of a table without individuals are generalised to the level of the attempt.
+        """
+        if not own or not self.attempt.level:
+            return Transformation.unchanged(prepared(table, policy).distinct([])), ()
+        case = Case.of(table, policy)
+        rows = case.table.distinct(case.space.quasi)
+        levels = {name: min(self.attempt.level, case.hierarchies[name].height) for name in case.space.quasi}
+        treatment = Treatment.of_scheme(case.space, rows, levels, np.zeros(len(rows), bool), 0, {})
+        named = ", ".join(f"{name} to level {level}" for name, level in levels.items())
+        note = f"Generalised, so that the tables that refer to this one can meet their requirements: {named}."
+        return Transformation.of(case, treatment), (note,)
 
     def _larger(self, case: Case) -> Case:
         """Return the case of a referenced table with larger classes, if other tables require them."""
-        if self.factor == 1 or not self.dataset.referred(self.name):
+        if self.attempt.factor == 1 or not self.dataset.referred(self.name):
             return case
-        least = ceil(self.factor * max(case.policy.k or 1, 2))
+        least = ceil(self.attempt.factor * max(case.policy.k or 1, 2))
         remark = (
             f"Classes have at least {counted(least, 'individual')}, so that those with records in other tables are "
             "enough."
