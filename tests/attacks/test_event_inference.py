@@ -89,7 +89,7 @@ def test_a_release_that_links_no_records_cannot_be_attacked_by_several():
     assert set(found.left_out) == {"events", "event-inference"}
 
 
-@pytest.mark.parametrize("recoding", ["global", "local", "mondrian", "suppression"])
+@pytest.mark.parametrize("recoding", ["global", "local", "mondrian", "suppression", "microaggregation"])
 def test_every_technique_can_be_attacked_by_some_known_records(recoding):
     policy = shoal.Policy.parse(f"""
     version = 1

@@ -67,7 +67,7 @@ def unmet_guards(members):
     return [person for person in members if person["guard"] and share(person["guard"]) > Fraction(1, 2)]
 
 
-@pytest.mark.parametrize("recoding", ["global", "local", "mondrian", "suppression"])
+@pytest.mark.parametrize("recoding", ["global", "local", "mondrian", "suppression", "microaggregation"])
 @pytest.mark.parametrize(("model", "unmet"), [(OWN, unmet_k), (GUARD, unmet_guards)])
 @given(number=st.integers(20, 120), seed=st.integers(0, 1000), records=st.integers(1, 3))
 @examples(12)

@@ -96,7 +96,7 @@ def test_bad_keys_are_refused_and_never_shown(monkeypatch, said, match):
 
 @given(
     rows=st.lists(st.tuples(st.integers(20, 60), st.integers(0, 2), st.sampled_from("fm")), min_size=4, max_size=40),
-    recoding=st.sampled_from(["global", "local", "suppression", "mondrian"]),
+    recoding=st.sampled_from(["global", "local", "suppression", "mondrian", "microaggregation"]),
 )
 def test_a_linked_column_tells_no_more_than_its_leader(rows, recoding):
     text = f"""
@@ -225,7 +225,7 @@ def test_the_internal_manifest_holds_a_policy_that_can_be_used_again():
     assert shown_by(shoal.anonymize(people(), again)) == shown_by(release)
 
 
-@pytest.mark.parametrize("recoding", ["global", "local", "mondrian"])
+@pytest.mark.parametrize("recoding", ["global", "local", "mondrian", "microaggregation"])
 def test_the_manifest_counts_what_is_in_the_file(recoding):
     data = people()
     extra = f'outliers = "relocate"\nrecoding = "{recoding}"\n'

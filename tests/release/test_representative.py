@@ -32,7 +32,7 @@ def expected(how, values):
     return statistics.median_low(known) if how == "median" else min(statistics.multimode(known))
 
 
-@pytest.mark.parametrize("recoding", ["global", "mondrian"])
+@pytest.mark.parametrize("recoding", ["global", "mondrian", "microaggregation"])
 @pytest.mark.parametrize("how", ["mean", "median", "mode"])
 @examples(20)
 @given(rows=st.lists(st.tuples(ages, st.sampled_from("fm")), min_size=4, max_size=30))

@@ -28,7 +28,7 @@ def mdav(points: Coordinates, persons: Persons, k: int) -> Labels:
 
     >>> points = np.array([[0.0], [10.0], [1.0], [11.0], [0.5], [10.5]])
     >>> mdav(points, np.ones(6, np.uint32), 3).tolist()
-    [1, 0, 1, 0, 1, 0]
+    [0, 1, 0, 1, 0, 1]
     """
     return _grouped(points, persons, k, lambda native, told: native.shoal_mdav(told), _Twin.mdav)
 
@@ -38,9 +38,9 @@ def v_mdav(points: Coordinates, persons: Persons, k: int, gamma: float) -> Label
 
     Solanas & Martínez-Ballesté 2006.
 
-    >>> points = np.array([[0.0], [1.0], [1.5], [9.0], [9.5]])
-    >>> v_mdav(points, np.ones(5, np.uint32), 2, 1.1).tolist()
-    [1, 1, 1, 0, 0]
+    >>> points = np.array([[0.0], [1.0], [1.5], [1.6], [9.0], [9.5]])
+    >>> v_mdav(points, np.ones(6, np.uint32), 2, 1.1).tolist()
+    [1, 1, 2, 2, 0, 0]
     """
     return _grouped(
         points,
@@ -57,7 +57,7 @@ def k_member(points: Coordinates, persons: Persons, k: int) -> Labels:
     Byun et al. 2007. Each group starts at the point farthest from the start of the previous one.
 
     >>> k_member(np.array([[0.0], [1.0], [9.0], [9.5]]), np.ones(4, np.uint32), 2).tolist()
-    [1, 1, 0, 0]
+    [0, 0, 1, 1]
     """
     return _grouped(points, persons, k, lambda native, told: native.shoal_k_member(told), _Twin.k_member)
 

@@ -17,6 +17,7 @@ from shoal.progress import Hook, Progress
 from shoal.search.goal import Goal
 from shoal.techniques.axis import Axis, TreeAxis
 from shoal.techniques.jury import Jury
+from shoal.techniques.ranges import covered
 from shoal.techniques.treatment import Treatment
 from shoal.techniques.units import Units
 
@@ -145,14 +146,12 @@ class Cutting:
         everything = np.zeros(1, np.int64), np.array([len(self._units)])
         starts, ends = parts if len(parts[0]) else everything  # irrelevant if all rows are suppressed
         rows, of_row = self._rows((starts, ends))
-        part = np.zeros(len(self._units), np.int64)
+        part = np.zeros(len(self._units), np.intp)
         part[rows] = of_row
-        spans, sets = self._parts.spans(starts, ends), []
-        for column, (axis, codes) in enumerate(zip(self._axes, self._jury.codes, strict=True)):
-            low, high = spans.low[:, column], spans.high[:, column]
-            nodes, shown = axis.cells(low, high, part, codes[self._units.judged])
-            sets.append((nodes, shown, axis.levels(low, high)[part] if isinstance(axis, TreeAxis) else None))
-        return Treatment.of_units(self._units, sets, left)
+        spans = self._parts.spans(starts, ends)
+        codes = [of_row[self._units.judged] for of_row in self._jury.codes]
+        ends_of = list(zip(spans.low.T, spans.high.T, strict=True))
+        return covered(self._units, self._axes, codes, part, ends_of, left)
 
 
 def _joined(parts: Sequence[_Stretches]) -> _Stretches:

@@ -48,16 +48,16 @@ class PersonCutting:
     def __init__(self, goal: Goal, jury: Jury, axes: Sequence[TreeAxis], progress: Hook) -> None:
         self._jury, self._units, self._progress = jury, jury.units, progress
         self._weights = goal.weighing(goal.space.names)
-        self._holders = _numbered(self._units)
+        self.holders = _numbered(self._units)
         self._axes = [
             _Axis(axis, places := axis.places[codes[self._units.judged]], self._changes(places))
             for axis, codes in zip(axes, jury.codes, strict=True)
         ]
 
     def _changes(self, places: NDArray[np.uint32]) -> bool:
-        first = np.zeros(int(self._holders.max(initial=-1)) + 1, places.dtype)
-        first[self._holders] = places
-        return bool((first[self._holders] != places).any())
+        first = np.zeros(int(self.holders.max(initial=-1)) + 1, places.dtype)
+        first[self.holders] = places
+        return bool((first[self.holders] != places).any())
 
     def coarsest(self) -> Treatment:
         """Divide all persons, who are initially released on the highest levels."""
@@ -65,6 +65,14 @@ class PersonCutting:
         group = group_rows(keys, [int(key.max(initial=0)) + 1 for key in keys], len(self._units)).ids
         rungs = [np.full(len(self._units), axis.top, np.int64) for axis in self._axes]
         return self.run(group, rungs, np.zeros(len(self._units), bool))
+
+    def of_groups(self, groups: NDArray[np.uint32]) -> Treatment:
+        """Return the treatment of given groups, whose columns that change within persons are released more precisely.
+
+        ``groups``: the group of each unit, the same for all units of a person.
+        """
+        rungs = [np.full(len(self._units), axis.top, np.int64) for axis in self._axes]
+        return self.run(groups, rungs, np.zeros(len(self._units), bool), divides=False)
 
     def finer(self, treatment: Treatment) -> Treatment:
         """Divide the persons of a treatment further; persons with suppressed records are suppressed.
@@ -84,8 +92,12 @@ class PersonCutting:
         group = group_rows(keys, [int(key.max(initial=0)) + 1 for key in keys], len(of_row)).ids
         return self.run(group, rungs, treatment.suppressed[of_row])
 
-    def run(self, group: NDArray[np.uint32], rungs: Sequence[Ints], hidden: Mask) -> Treatment:
-        """Divide groups as long as all classes meet the requirements; suppress persons in classes that never did."""
+    def run(self, group: NDArray[np.uint32], rungs: Sequence[Ints], hidden: Mask, *, divides: bool = True) -> Treatment:
+        """Divide groups as long as all classes meet the requirements; suppress persons in classes that never did.
+
+        ``divides``: whether groups may be cut in two; otherwise only the levels of changing columns are lowered.
+        """
+        self._divides = divides
         self._rungs = [rung.copy() for rung in rungs]
         everyone = np.arange(len(hidden))
         self._left = ~self._units.whole(everyone, ~hidden)  # a person with a suppressed record counts as suppressed
@@ -146,7 +158,7 @@ class PersonCutting:
                 widths[:, column] = np.bincount(at, covered, len(open_)) / counts
             else:
                 low, high = _ends(at, places, len(open_))
-                widths[:, column] = np.where(low == high, 0.0, axis.tree.widths(low, high))
+                widths[:, column] = np.where((low == high) | (not self._divides), 0.0, axis.tree.widths(low, high))
         return widths * self._weights
 
     def _step(self, column: int, groups: Ints, chosen: Rows) -> tuple[Ints, Ints]:
@@ -200,7 +212,7 @@ class PersonCutting:
         nodes = np.stack(axis.maps)[rung[at], places].astype(np.int64)
         order = np.lexsort((places, at))
         once = np.zeros(number, bool)  # one unit of each person counts
-        once[np.unique(self._holders[inside], return_index=True)[1]] = True
+        once[np.unique(self.holders[inside], return_index=True)[1]] = True
         total = np.bincount(at, once, len(groups))
         below = np.cumsum(once[order])
         start = np.concatenate([[0], np.cumsum(total)[:-1]])

@@ -134,6 +134,10 @@ class Treatment:
         kept = [change for change in self.changes if (type(change), getattr(change, "name", None)) not in told]
         return replace(self, changes=(*kept, *changes))
 
+    def with_figures(self, **figures: float) -> "Treatment":
+        """Return the treatment with figures on how it was found."""
+        return replace(self, facts={**self.facts, **figures})
+
     def with_facts(self, before: Mapping[str, Any], **outliers: float) -> "Treatment":
         """Return the treatment with figures on its outliers that must be published."""
         return replace(self, facts={**before, "outliers": outliers})
