@@ -15,9 +15,9 @@ from shoal.kernels import library
 from shoal.progress import silent
 from shoal.recoding.nodes import Domain
 from shoal.techniques import near_groups
-from shoal.techniques.near_groups import centres_of
 from shoal.techniques.near_groups import near_groups as grouped
 from shoal.techniques.places import places
+from shoal.techniques.squares import centres_of, sum_of_squares
 
 COLUMNS = {
     "age": {"role": "quasi", "hierarchy": {"kind": "interval", "widths": [5, 20]}},
@@ -142,7 +142,7 @@ def test_blocks_exchange_records_across_their_borders(monkeypatch, method):
     for name, number in (("WHOLE", 100), ("_BLOCK", 100), ("_SEARCHED", 20), ("FEW", 100)):
         monkeypatch.setattr(near_groups, name, number)
     rough, fine = (grouped(points, persons, 4, method, silent, refine=refine) for refine in (False, True))
-    squares = [near_groups.sum_of_squares(points, persons, labels) for labels in (rough, fine, whole)]
+    squares = [sum_of_squares(points, persons, labels) for labels in (rough, fine, whole)]
     for labels in (rough, fine):
         assert (np.bincount(labels, persons) >= 4).all()
     assert squares[1] < 0.95 * squares[0]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from shoal.kernels.microaggregation import Coordinates, Labels
 from shoal.techniques.jury import Jury
-from shoal.techniques.near_groups import centres_of
+from shoal.techniques.squares import centres_of
 from shoal.techniques.units import Mask, Units
 
 _TOGETHER = 1 << 22  # pairs of groups whose distances are held in memory at a time

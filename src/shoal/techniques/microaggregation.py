@@ -12,11 +12,12 @@ from shoal.search.goal import Goal
 from shoal.techniques.axis import axes, trees
 from shoal.techniques.jury import Jury
 from shoal.techniques.merging import merged
-from shoal.techniques.near_groups import near_groups, sum_of_squares
+from shoal.techniques.near_groups import near_groups
 from shoal.techniques.person_cutting import PersonCutting
 from shoal.techniques.places import places
 from shoal.techniques.ranges import ranges_of
 from shoal.techniques.refinement import within_limit
+from shoal.techniques.squares import sum_of_squares
 from shoal.techniques.technique import TECHNIQUES, Allows, Technique
 from shoal.techniques.treatment import Treatment
 from shoal.techniques.units import Units

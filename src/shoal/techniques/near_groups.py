@@ -2,7 +2,7 @@
 
 Points of enough persons are groups of their own. Up to a number of points, groups are formed among all of them,
 otherwise within blocks, which are cut at medians as in Mondrian. A local search then exchanges points between groups,
-also across the borders of blocks.
+also across the borders of blocks; few points are also grouped anew in small neighbourhoods.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,6 +16,8 @@ from shoal.kernels.microaggregation import NONE, Coordinates, Labels, Persons, k
 from shoal.kernels.regrouping import regrouped
 from shoal.kernels.threads import in_threads
 from shoal.progress import Hook, Progress
+from shoal.techniques.restarts import restarted
+from shoal.techniques.squares import centres_of, sum_of_squares
 
 Block = NDArray[np.intp]
 Method = Callable[[Coordinates, Persons, int], Labels]
@@ -53,7 +55,8 @@ def near_groups(  # noqa: PLR0913 - the points, and how to group them
         labels[order] = univariate(points[order, 0], persons[order], k)
         return labels
     found = (_formed(points, persons, k, each, progress, refine=refine) for each in _chosen(method, len(points)))
-    return min(found, key=lambda labels: sum_of_squares(points, persons, labels))
+    best = min(found, key=lambda labels: sum_of_squares(points, persons, labels))
+    return restarted(points, persons, best, k, progress) if refine and len(points) <= FEW else best
 
 
 def _chosen(method: str | None, points: int) -> Sequence[Method]:
@@ -157,17 +160,3 @@ def _blocks(points: Coordinates, persons: Persons, most: int, share: float = 0.5
         before = np.cumsum(persons[block][order].astype(np.float64))
         cut = int(np.clip(np.searchsorted(before, before[-1] * share), 1, len(block) - 1))
         waiting += [block[order[cut:]], block[order[:cut]]]
-
-
-def centres_of(points: Coordinates, persons: Persons, labels: Labels) -> Coordinates:
-    """Return the weighted mean of the points of each group."""
-    heavy = persons.astype(np.float64)
-    weights = np.bincount(labels, heavy)
-    sums = [np.bincount(labels, heavy * points[:, column], len(weights)) for column in range(points.shape[1])]
-    return np.asarray(np.stack(sums, axis=1) / weights[:, None]) if sums else np.zeros((len(weights), 0))
-
-
-def sum_of_squares(points: Coordinates, persons: Persons, labels: Labels) -> float:
-    """Return the sum over all persons of the squared distance from the centre of their group."""
-    apart = points - centres_of(points, persons, labels)[labels]
-    return float((persons * (apart * apart).sum(axis=1)).sum())
