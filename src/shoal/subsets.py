@@ -44,7 +44,6 @@ class SubsetCounts:
     rows: Rows
     counts: NDArray[np.uint32] | None
     origin: DistinctRows | Profiles
-    row_of: NDArray[np.uint32]
 
     @classmethod
     def of(  # noqa: PLR0913 - keyword-only options
@@ -64,13 +63,13 @@ class SubsetCounts:
         ``near``: per column, the values that agree in addition to equal ones; every row is then compared with every
         other. ``learned``: a column in which missing values are a category of their own, whatever the rule.
         """
-        rows, origin, row_of = _rows(table, columns, missing, learned)
+        rows, origin = _rows(table, columns, missing, learned)
         fits = len(columns) <= MOST and memory(len(rows), len(columns)) <= budget
         if near:
             _check_pairs(rows, fits=fits)
             rows = replace(rows, windows=tuple(near.get(name) for name in columns))
         kept_columns = tuple(table[name] for name in columns)
-        return cls(table, kept_columns, rows, subset_counts(rows, threads, progress) if fits else None, origin, row_of)
+        return cls(table, kept_columns, rows, subset_counts(rows, threads, progress) if fits else None, origin)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -95,8 +94,18 @@ class SubsetCounts:
         return engine.expand(self.origin, np.arange(len(self.rows.weights)))
 
     def expand(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Expand one value per row to one per record, in input order."""
-        return self.table.engine.expand(_distinct(self.origin), values[self.row_of])
+        """Expand one value per row to one per record, in input order.
+
+        Equal records of different persons have rows of their own.
+        """
+        engine, origin = self.table.engine, self.origin
+        if not isinstance(origin, Profiles):
+            return engine.expand(origin, values)
+        number = len(origin.rows)
+        records = engine.expand(origin.rows, np.arange(number, dtype=np.int64))
+        keys = self.rows.holders.astype(np.int64) * number + origin.members  # ascending
+        of_record = np.searchsorted(keys, self.holders().astype(np.int64) * number + records)
+        return np.asarray(values[of_record])
 
 
 def _check_pairs(rows: Rows, *, fits: bool) -> None:
@@ -116,14 +125,10 @@ def _check_pairs(rows: Rows, *, fits: bool) -> None:
         )
 
 
-def _distinct(origin: DistinctRows | Profiles) -> DistinctRows:
-    return origin.rows if isinstance(origin, Profiles) else origin
-
-
 def _rows(
     table: Table, columns: Sequence[str], missing: Missing, learned: str | None
-) -> tuple[Rows, DistinctRows | Profiles, NDArray[np.uint32]]:
-    """Return the rows with their holders, their origin, and the index of one of the rows for each distinct row."""
+) -> tuple[Rows, DistinctRows | Profiles]:
+    """Return the rows with their holders, and their origin."""
     if missing is Missing.WILDCARD:
         raise ModelError(
             "wildcard-missing",
@@ -140,14 +145,11 @@ def _rows(
     apart = tuple(table[name].missing_code if never and name != learned else None for name in columns)
     if table.subject is None:
         distinct = table.distinct(columns)
-        rows = replace(Rows.of(distinct.codes, distinct.counts), apart=apart)
-        return rows, distinct, np.arange(len(distinct), dtype=np.uint32)
+        return replace(Rows.of(distinct.codes, distinct.counts), apart=apart), distinct
     profiles = table.profiles(columns)
     holders = np.repeat(np.arange(len(profiles), dtype=np.uint32), np.diff(profiles.starts))
     codes = tuple(codes[profiles.members] for codes in profiles.rows.codes)
-    row_of = np.zeros(len(profiles.rows), np.uint32)
-    row_of[profiles.members] = np.arange(len(holders), dtype=np.uint32)
-    return Rows(codes, holders, profiles.counts, apart), profiles, row_of
+    return Rows(codes, holders, profiles.counts, apart), profiles
 
 
 def subsets_of(columns: int, *, most: int | None = None, empty: bool = False) -> Iterator[int]:

@@ -269,7 +269,7 @@ def test_a_policy_of_several_tables_is_not_one_of_a_single_one():
     policy = shoal.Policy.parse(POLICY)
     with pytest.raises(PolicyError, match="several tables"):
         shoal.anonymize(hospital()["patients"], policy)
-    with pytest.raises(PolicyError, match="The policy describes no tables"):
+    with pytest.raises(PolicyError, match="No policy describes the tables"):
         shoal.anonymize(shoal.Dataset.read(hospital(), shoal.Policy.parse("version = 1")))
     with pytest.raises(PolicyError, match="Did you mean 'patients'"):
         policy.of("patient")
@@ -483,7 +483,7 @@ def test_the_place_of_an_error_does_not_replace_its_facts():
     tables.stays.refers.patient = "patients.patient"
     """
     patients = {"patient": [1, 1, 2], "sex": ["f", "f", "f"]}
-    with pytest.raises(PolicyError, match="Table 'stays': Tables refer to 'patients' by its column 'patient'"):
+    with pytest.raises(PolicyError, match="Table 'patients': Other tables refer to the column 'patient'"):
         of(text, patients=patients, stays={"patient": [1, 2]})
 
 

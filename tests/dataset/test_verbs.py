@@ -181,7 +181,7 @@ def test_two_tables_with_one_record_per_individual():
 def test_what_is_wrong_with_a_dataset_is_told(dataset, release, tmp_path):
     with pytest.raises(PolicyError, match="option 'quasi' applies to a single table"):
         shoal.assess(dataset, quasi=["ward"])
-    with pytest.raises(PolicyError, match="describes no tables"):
+    with pytest.raises(PolicyError, match="No policy describes the tables"):
         shoal.assess(shoal.Dataset.read(hospital()))
     data = hospital()
     del data["lab"]
@@ -197,7 +197,7 @@ def test_what_is_wrong_with_a_dataset_is_told(dataset, release, tmp_path):
         shoal.assess(shoal.Dataset.read(data), dataset.policy)
     data = hospital()
     data["patients"]["patient"][1] = data["patients"]["patient"][0]
-    with pytest.raises(PolicyError, match="Table 'stays': .*identify several records"):
+    with pytest.raises(PolicyError, match="Table 'patients': .*identify several records"):
         shoal.assess(shoal.Dataset.read(data), dataset.policy)
 
 
@@ -444,6 +444,55 @@ def test_lists_without_individuals_need_no_class():
     required = shoal.Policy.parse(re.sub(r"^require = \[\].*$", "", text, flags=re.MULTILINE))
     with pytest.raises(PolicyError, match=r"are no individuals, for example wards.*require = \[\]"):
         shoal.anonymize(shoal.Dataset.read(tables, required))
+
+
+@pytest.mark.parametrize("subject", ["stay", "ward"])
+def test_a_subject_that_is_not_that_of_the_reference_is_refused(subject):
+    """Stays would count as individuals: the classes would have enough stays, and too few patients."""
+    text = ROLES.replace("[tables.stays]", f'[tables.stays]\nsubject = "{subject}"')
+    dataset = shoal.Dataset.read(hospital(), shoal.Policy.parse(text))
+    for verb in (shoal.assess, shoal.anonymize):
+        with pytest.raises(PolicyError, match=f"'{subject}' identifies another individual than the record that"):
+            verb(dataset)
+
+
+def test_one_record_of_another_individual_is_refused():
+    data = hospital()
+    data["stays"]["whose"] = list(data["stays"]["patient"])
+    text = ROLES.replace("[tables.stays]", '[tables.stays]\nsubject = "whose"')
+    assert shoal.assess(shoal.Dataset.read(data, shoal.Policy.parse(text)))["stays"].k
+    data["stays"]["whose"][7] = data["stays"]["patient"][0]
+    with pytest.raises(PolicyError, match="In 1 record of the table 'stays'"):
+        shoal.assess(shoal.Dataset.read(data, shoal.Policy.parse(text)))
+
+
+@pytest.mark.parametrize("role", ["quasi", "sensitive"])
+def test_references_are_pseudonyms_and_have_no_other_role(role):
+    with pytest.raises(PolicyError, match=f"'stays.patient' cannot be {role}, because it links tables"):
+        shoal.Policy.parse(ROLES.replace('ward = "quasi"', f'patient = "{role}"'))
+
+
+def test_one_subject_for_all_tables_and_a_list_without_individuals():
+    wards = {"unit": ["A", "B", "C"], "site": ["north", "south", "south"]}
+    text = f'data.subject = "patient"\n{ROLES}'.replace(
+        'subject = "patient"\n[tables.patients.columns]', "[tables.patients.columns]"
+    )
+    text = text.replace(
+        'refers.patient = "patients.patient"', 'refers = { patient = "patients.patient", ward = "wards.unit" }'
+    )
+    text = text.replace('ward = "quasi"\n', "") + '[tables.wards]\nrequire = []\ncolumns.site = "quasi"\n'
+    data = hospital()
+    wards["unit"] = sorted(set(data["stays"]["ward"]))
+    wards["site"] = ["north"] + ["south"] * (len(wards["unit"]) - 1)
+    release = shoal.anonymize(shoal.Dataset.read({**data, "wards": wards}, shoal.Policy.parse(text)))
+    assert {row["site"] for row in release.tables["wards"].to_arrow().to_pylist()} == {"north", "south"}
+
+
+def test_numbers_of_patients_under_a_short_name_are_found():
+    patients = {"id": list(range(1, 61)), "sex": ["f", "m"] * 30}
+    stays = {"pat_ref": [1 + n % 60 for n in range(90)], "days": [1 + n % 30 for n in range(90)]}
+    found = shoal.identify(shoal.Dataset.read({"patients": patients, "stays": stays}))
+    assert [str(reference) for reference in found.references] == ["stays.pat_ref → patients.id"]
 
 
 def test_references_without_telling_names_are_found_by_their_values():

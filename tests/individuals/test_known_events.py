@@ -6,6 +6,7 @@ from itertools import combinations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 
 import shoal
 from shoal.errors import ModelError
@@ -64,13 +65,16 @@ def literal(rows, sensitive, known, most, missing):
     missing=st.sampled_from(["own", "never"]),
     kernels=st.sampled_from(["c", "numpy"]),
 )
+@examples(600)
 def test_known_records_against_the_definition(rows, events, missing, kernels):
     data = {name: [row[name] for row in rows] for name in ("who", "c")}
     data |= {name: [None if row[name] == 0 else row[name] for row in rows] for name in "ab"}
     with library.using(kernels):
         people = shoal.peers(data, subject="who", sensitive="c", auxiliary=["a", "b"], events=events, missing=missing)
     least, telling = literal(rows, "c", ["a", "b"], events, missing)
-    assert people.values("c", "ppp").tolist() == pytest.approx([float(share) for share in least])
+    shares = [float(share) for share in least]
+    assert people.values("c", "ppp").tolist() == pytest.approx(shares)
+    assert people.to_frame().column("c.ppp").to_pylist() == pytest.approx(shares)
     for place, row in enumerate(rows):
         own = {names for number, other in enumerate(rows) for names in telling[number] if other["who"] == row["who"]}
         minimal = {names for names in own if not any(other < names for other in own)}
@@ -99,6 +103,14 @@ VISITS = {
     "month": ["jan", "mar", "jan", "apr", "mar"],
     "dx": ["flu", "ms", "flu", "flu", "flu"],
 }
+
+
+def test_equal_records_of_different_persons_are_protected_differently():
+    """The record (z, 2) is that of two persons; only of one of them another record is known."""
+    data = {"who": list("BCDBB"), "a": list("xzzyz"), "s": list("21212")}
+    people = shoal.peers(data, subject="who", sensitive="s", auxiliary="a", events=2)
+    assert people.values("s", "ppp").tolist() == pytest.approx([0, 2 / 3, 1 / 3, 0, 0])
+    assert people.for_person(2)[0].ppp == pytest.approx(1 / 3)
 
 
 def test_two_visits_disclose_what_one_does_not():

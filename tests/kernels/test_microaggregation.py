@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 
 from shoal.kernels import library
 from shoal.kernels.microaggregation import NONE, k_member, mdav, univariate, v_mdav
@@ -70,6 +71,7 @@ numbers = st.lists(
 
 
 @given(rows=numbers, k=st.integers(2, 5), method=st.sampled_from(sorted(METHODS)))
+@examples(300)
 def test_both_implementations_form_the_same_groups_of_enough_persons(rows, k, method):
     points = np.array([[float(x), y] for x, y, _ in rows])
     persons = np.array([min(weight, k - 1) for *_, weight in rows], np.uint32)

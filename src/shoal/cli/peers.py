@@ -155,6 +155,8 @@ def _peers_of_dataset(dataset: "Dataset", asked: dict[str, Any], notes: Notes, *
         return
     each_table(protection.tables, show, console())
     notes.show_last(protection.notes)
+    assumptions = dict.fromkeys(line for people in protection.tables.values() for line in people.assumptions)
+    console().print("[dim]Assumptions: " + " ".join(assumptions) + "[/dim]", soft_wrap=True)
 
 
 def _extra(
@@ -249,11 +251,12 @@ def show(people: "People", out: "Console") -> None:
         "\n  inferred variable",
         "\ndisclosed",
         "mean of the\nlowest PPP",
-        "by 1\nvariable",
-        "by 2\nvariables",
-        "by 3\nvariables",
+        "\nby 1",
+        "\nby 2",
+        "\nby 3",
         "by\nmore",
     )
+    sheet.columns[0].no_wrap = True  # names of inherited columns are long
     for name, summary in ranked:
         by, deepest = summary["breached_by_facts"], people.variables[name].deepest
         few = [by.get(str(size), 0) for size in (1, 2, 3)]
@@ -268,7 +271,7 @@ def show(people: "People", out: "Console") -> None:
         out.print("\n  [dim]?: the search was stopped; these individuals are counted under more[/dim]")
     if people.question.most is not None:
         out.print("\n  [dim]–: not evaluated[/dim]")
-    out.print("\n  [dim]by n variables: n is the smallest number of known variables that disclose the value[/dim]")
+    out.print("\n  [dim]by n: n is the smallest number of known variables that disclose the value[/dim]")
 
 
 def _facts(people: "People", record: int) -> list[dict[str, Any]]:

@@ -124,7 +124,7 @@ def _described(policy: Policy) -> tuple[str, ...]:
     if not policy.tables:
         raise PolicyError(
             "no-tables",
-            "The policy describes no tables.",
+            "No policy describes the tables.",
             remedy="Give a policy that does. The command shoal init FOLDER -o policy.toml writes a starter policy.",
         )
     return in_order(policy.tables)

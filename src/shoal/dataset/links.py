@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from shoal.errors import PolicyError
 from shoal.policy.policy import Policy
 from shoal.policy.references import Reference, domain, references
-from shoal.remedy import Setting, by
+from shoal.remedy import Setting, by, either
 from shoal.table.column import Column
 from shoal.table.table import Table
 
@@ -39,15 +39,14 @@ def _places(column: Column, key: Column) -> Records:
     return np.concatenate([places.to_numpy(zero_copy_only=False).astype(np.intp), tail])
 
 
-def check_reference(reference: Reference, table: Table, other: Table) -> None:
-    """Reject a key with missing or duplicate values, and a reference whose kind differs from that of its key."""
-    column, key = table[reference.column], other[reference.key]
+def check_key(reference: Reference, other: Table) -> None:
+    """Reject a key with missing or duplicate values."""
+    key = other[reference.key]
     if key.missing or key.suppressed:
         raise PolicyError(
             "key-missing",
-            "Tables refer to '{table}' by its column '{key}', which is empty in some records, the first of them record "
-            "{first:,}.",
-            table=reference.other,
+            "Other tables refer to the column '{key}', which is empty in some records. The first is record {first:,}.",
+            remedy="Fill it in, or remove these records.",
             key=reference.key,
             first=int(np.argmax(other.codes(reference.key) >= len(key.values))) + 1,
         )
@@ -55,14 +54,18 @@ def check_reference(reference: Reference, table: Table, other: Table) -> None:
     if twice:
         raise PolicyError(
             "key-not-unique",
-            "Tables refer to '{table}' by its column '{key}', and {values:value} of it identify several records. The "
-            "first repetition is record {first:,}.",
-            remedy="A column that tables refer to must be unique.",
-            table=reference.other,
+            "Other tables refer to the column '{key}', and {values:value} of it identify several records. The first "
+            "repetition is record {first:,}.",
+            remedy="Remove the repeated records, or correct their keys.",
             key=reference.key,
             values=twice,
             first=_first_repetition(other.codes(reference.key)) + 1,
         )
+
+
+def check_kinds(reference: Reference, table: Table, other: Table) -> None:
+    """Reject a reference whose kind differs from that of its key."""
+    column, key = table[reference.column], other[reference.key]
     if column.kind is not key.kind and len(column.values) and len(key.values):
         raise PolicyError(
             "reference-kinds",
@@ -165,10 +168,10 @@ def check_persons(policy: Policy, tables: Mapping[str, Table], name: str) -> Non
     if own is None or own.steps:
         return
     where, table = domain(policy.tables, name, own.column), tables[name]
+    chosen = where != f"{name}.{own.column}"  # the subject is itself a reference: one of several to individuals
     mine = np.array(table[own.column].labels().to_pylist(), object)[table.codes(own.column)]
     for way in by_reference(policy, columns, name):
-        alike = own.column == way.column == policy.data.subject  # a subject column shared by all tables
-        if not alike and domain(policy.tables, way.table, way.column) != where:
+        if chosen and domain(policy.tables, way.table, way.column) != where:
             continue
         records = way.records(np.arange(table.records), lambda reference: _linked(reference, tables))
         labels = np.array([*tables[way.table][way.column].labels().to_pylist(), None], object)
@@ -179,7 +182,7 @@ def check_persons(policy: Policy, tables: Mapping[str, Table], name: str) -> Non
                 "contradicting-subjects",
                 "In {records:record} of the table '{table}', '{column}' identifies another individual than the "
                 "record that '{reference}' refers to.",
-                remedy="Correct these records, or remove the other reference from the policy.",
+                remedy=either("Correct these records", "remove the subject of this table", "remove the reference"),
                 records=differ,
                 table=name,
                 column=own.column,

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
+from shoal.errors import ModelError
 from shoal.plain import plain
 from shoal.sheet import Presentable, Sheet
 from shoal.words import counted
@@ -37,6 +38,13 @@ class DatasetResult(Presentable, Generic[Result_co]):
     notes: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> Result_co:
+        if name not in self.tables:
+            raise ModelError(
+                "no-result",
+                "There is no result for '{table}'. Available: {tables:listed}.",
+                table=name,
+                tables=list(self.tables),
+            )
         return self.tables[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.dataset.dataset import Dataset
-from shoal.dataset.links import Records, check_persons, check_reference, check_subjects, whose
+from shoal.dataset.links import Records, check_key, check_kinds, check_persons, check_subjects, whose
 from shoal.dataset.passed_column import PassedColumn
 from shoal.dataset.place import of_table
 from shoal.dataset.requirements import about, check_named, fitting
@@ -79,8 +79,10 @@ class TableViews:
         if is_original:
             check_subjects(dataset.policy, dataset.tables)
         for reference in dataset.references:
+            with of_table(reference.other):
+                check_key(reference, dataset.tables[reference.other])
             with of_table(reference.table):
-                check_reference(reference, dataset.tables[reference.table], dataset.tables[reference.other])
+                check_kinds(reference, dataset.tables[reference.table], dataset.tables[reference.other])
         for name in dataset.tables:
             check_persons(dataset.policy, dataset.tables, name)
         return cls(dataset)

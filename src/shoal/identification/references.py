@@ -6,6 +6,7 @@ from graphlib import CycleError, TopologicalSorter
 
 import pyarrow.compute as pc
 
+from shoal.identification.subject import names_persons
 from shoal.identification.vocabulary import tokens
 from shoal.policy.references import Reference
 from shoal.table.column import Column, as_text
@@ -16,6 +17,7 @@ from shoal.words import counted
 _KEYS = frozenset({Kind.TEXT, Kind.INTEGER, Kind.CATEGORY})
 _MOST_ORPHANS = 0.05  # maximum share of the values of a reference that are no keys
 _TELLING = 10  # minimum number of texts that only keys of another table can be, whatever the name of the column
+_SHORT = 3  # minimum number of letters of a short form
 _NUMBER = frozenset({"id", "no", "nr", "num", "number", "key", "code", "pk", "fk"})  # words that name no table
 
 
@@ -81,13 +83,21 @@ def _best(
 def _named_alike(column: str, table: str, key: str) -> int:
     """Return how well a name fits a key: 2 for the name of its table, beside words for numbers, 1 for its own.
 
+    Also 1 for a short form of the name of the table, and if both suggest individuals.
+
     >>> _named_alike("patient_id", "patients", "id"), _named_alike("stay", "lab", "stay"), _named_alike("age", "a", "")
     (2, 1, 0)
+    >>> _named_alike("pat_ref", "patients", "id"), _named_alike("pid", "patients", "id")
+    (1, 1)
     """
     words = [word for word in tokens(column) if word not in _NUMBER]
     of_table = [word.removesuffix("s") for word in tokens(table)]
     if words and [word.removesuffix("s") for word in words] == of_table:
         return 2
+    if any(len(word) >= _SHORT and name.startswith(word) for word in words for name in of_table):
+        return 1
+    if names_persons(column) and names_persons(table):
+        return 1
     return int(column.lower() == key.lower() and bool(words or len(key) > 2))
 
 

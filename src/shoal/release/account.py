@@ -25,6 +25,7 @@ from shoal.table.inference import infer
 from shoal.table.kind import Kind
 from shoal.table.raw import Entries
 from shoal.table.scale import doubles
+from shoal.techniques.technique import Gives
 from shoal.words import listed
 
 
@@ -103,13 +104,16 @@ def internal(
     }
 
 
-def notes(case: Case, transformed: Transformed, dependent: tuple[str, ...]) -> tuple[str, ...]:
+def notes(
+    case: Case, transformation: Transformation, transformed: Transformed, dependent: tuple[str, ...]
+) -> tuple[str, ...]:
     """Return the notes for the owner. ``dependent``: the columns whose labels depend on suppressed values."""
     return (
         *case.remarks,
         *on_lost_values(case.table, transformed.table),
         *_on_suppressed_values(case, transformed, dependent),
         *_on_exact_values(case, transformed),
+        *_on_technique(case, transformation),
         *_on_counting(case),
         *case.policy.search.technique.notes,
         *_on_files(transformed),
@@ -146,6 +150,15 @@ def _on_exact_values(case: Case, transformed: Transformed) -> Iterator[str]:
                 f"Dates that are not shifted: {listed(still)}. Together with shifted dates of the same individual, "
                 "they may disclose the shift."
             )
+
+
+def _on_technique(case: Case, transformation: Transformation) -> Iterator[str]:
+    """Yield a note if a technique that decides class by class has generalised all records alike."""
+    if transformation.scheme and Gives.SCHEME not in case.policy.search.technique.gives:
+        yield (
+            "All records were generalised by one scheme (global recoding), because that costs less, or suppresses "
+            f'fewer individuals, than recoding = "{case.policy.search.technique.called()}".'
+        )
 
 
 def _on_counting(case: Case) -> Iterator[str]:

@@ -202,7 +202,7 @@ def _made(case: Case, transformation: Transformation, progress: Hook) -> Release
         facts=account,
         internal=internal(case, transformation, released, promise.original, account),
         mapping=mapping(case, transformation.scheme, released),
-        notes=(*notes(case, released, dependent), *([_FRESH_KEY] if is_drawn_anew else [])),
+        notes=(*notes(case, transformation, released, dependent), *([_FRESH_KEY] if is_drawn_anew else [])),
         drawn=case.drawn,
         key=case.key if is_drawn_anew else None,
     )

@@ -190,8 +190,8 @@ class Release(Presentable):
             if smallest < k:
                 yield (
                     f"The pseudonyms of '{reference.table}.{reference.column}' are shared by several individuals. An "
-                    f"adversary who recognises one, for example by its frequency, finds groups of "
-                    f"{counted(smallest, 'individual')}."
+                    f"adversary who recognises one, for example by its frequency, and knows the quasi-identifiers "
+                    f"finds groups of {counted(smallest, 'individual')}."
                 )
 
     def sheet(self) -> Sheet:

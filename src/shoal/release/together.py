@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from shoal.dataset.dataset import Dataset
 from shoal.dataset.inheritance import Heritage, Shows, inherited
-from shoal.dataset.links import Records, check_persons, check_reference, check_subjects, whose
+from shoal.dataset.links import Records, check_key, check_kinds, check_persons, check_subjects, whose
 from shoal.dataset.passed_column import PassedColumn
 from shoal.dataset.place import of_table
 from shoal.dataset.requirements import about, check_named, fitting
@@ -99,6 +99,9 @@ def _height(dataset: Dataset, name: str) -> int:
     if not dataset.lists_no_individuals(name):
         return 0
     policy = dataset.policy.of(name)
+    policy = policy.model_copy(
+        update={"data": policy.data.model_copy(update={"subject": None, "household": None, "weight": None})}
+    )
     table = policy.apply(dataset.tables[name])
     return max((policy.hierarchies(table)[column].height for column in table.quasi), default=0)
 
@@ -157,8 +160,10 @@ def _check(dataset: Dataset) -> None:
     check_subjects(policy, dataset.tables)
     check_pseudonyms(dataset)
     for reference in dataset.references:
+        with of_table(reference.other):
+            check_key(reference, dataset.tables[reference.other])
         with of_table(reference.table):
-            check_reference(reference, dataset.tables[reference.table], dataset.tables[reference.other])
+            check_kinds(reference, dataset.tables[reference.table], dataset.tables[reference.other])
     for name in dataset.tables:
         check_persons(policy, dataset.tables, name)
 

@@ -67,7 +67,9 @@ class Microaggregation(Technique):
 
     def account(self, facts: Mapping[str, Any]) -> str:
         """Return the share of the squared distances that remains within groups."""
-        return f"Within groups remain {share(facts['within'])} of all squared distances." if "within" in facts else ""
+        if "within" not in facts:
+            return ""
+        return f"{share(facts['within'])} of the sum of squared distances remains within groups."
 
     def treat(self, goal: Goal, progress: Hook = silent) -> Treatment:
         """Group units by their places, merge failing groups, and show each group as a range."""

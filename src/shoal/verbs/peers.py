@@ -22,7 +22,7 @@ from shoal.individuals.sampling import drawn
 from shoal.kernels.subsets import Window
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress, silent
-from shoal.remedy import Setting
+from shoal.remedy import Option, Setting, either
 from shoal.subsets import BUDGET, SubsetCounts
 from shoal.table.table import Table
 from shoal.verbs.inputs import AnyPolicy, Inputs, names_of
@@ -136,7 +136,7 @@ def peers(  # noqa: PLR0913 - keyword-only options
     learned = _windows(table, tolerance, hidden, "is not among the sensitive columns, so it has no tolerance")
     within = _windows(table, known_within, known, "is not among the known columns")
     limit = _share("p", p)
-    _check_events(table, events)
+    _check_events(table, events, _number("q", q) if q != "joint" else q)
     counts = counts_of(table, columns, hidden, inputs.missing, learned, within, memory, hook)
     counted = counts[hidden[0]]
     question = Question(
@@ -157,15 +157,17 @@ def peers(  # noqa: PLR0913 - keyword-only options
     return People(counts, look(counts, hidden, known, question, hook), question, way)
 
 
-def _check_events(table: Table, events: int) -> None:
+def _check_events(table: Table, events: int, q: Threshold) -> None:
     """Refuse a number of known records that cannot be evaluated."""
     if isinstance(events, bool) or not isinstance(events, int) or not 1 <= events <= MOST_EVENTS:
         raise ModelError("bad-option", "events must be a whole number from 1 to {most}.", most=MOST_EVENTS)
+    if events > 1 and q != 0:
+        raise ModelError("not-computed", "q is a threshold of PoAC, which is not computed with several known records.")
     if events > 1 and table.subject is None:
         raise ModelError(
             "no-subject",
             "Known records of an individual can be counted only if a column identifies the individual of a record.",
-            remedy=Setting("data.subject"),
+            remedy=either(Setting("data.subject"), Option("subject")),
         )
 
 
