@@ -17,6 +17,7 @@ from shoal.recoding.nodes import Domain
 from shoal.techniques import near_groups
 from shoal.techniques.near_groups import near_groups as grouped
 from shoal.techniques.places import places
+from shoal.techniques.spread_groups import bound, spread_groups
 from shoal.techniques.squares import centres_of, sum_of_squares
 
 COLUMNS = {
@@ -92,6 +93,17 @@ def test_every_class_meets_every_requirement(data, k, more, limit, method, inter
         if "l-diversity" in more:
             assert len({data["dx"][record] for record in members}) >= 2
     assert len(set(records)) == len(records) >= (1 - limit) * len(data["age"])
+
+
+def test_records_with_the_same_quasi_identifiers_stay_together():
+    """Many records are alike but for their diagnosis: each group contains all of them, and no other technique helps."""
+    rng = np.random.default_rng(2)
+    data = {"age": rng.integers(20, 32, 200).tolist(), "sex": rng.choice(["f", "m"], 200).tolist()}
+    data["dx"] = rng.choice(["flu", "gout", "ms"], 200).tolist()
+    asked = [{"model": "k-anonymity", "k": 7}, {"model": "l-diversity", "column": "dx", "l": 3}]
+    release = shoal.anonymize(data, policy(asked, columns={name: COLUMNS[name] for name in data}))
+    assert not any("Another technique was used" in note for note in release.notes)
+    assert release.classes >= 15
 
 
 def test_the_same_groups_with_and_without_the_c_core():
@@ -173,3 +185,48 @@ def test_distances_of_categories_are_shares_of_the_domain(values):
     found = ((points[:, None] - points[None]) ** 2).sum(axis=2) if points.shape[1] else np.zeros(apart.shape)
     total = apart.sum()
     assert found == pytest.approx(apart * (found.sum() / total if total else 0))
+
+
+@given(size=st.integers(2, 6), groups=st.integers(2, 8), seed=st.integers(0, 1000))
+@examples(100)
+def test_spread_groups_keep_the_bound_of_t_closeness(size, groups, seed):
+    """Distinct values, size divides n: the ordered distance of no group exceeds (n − k) / (2 (n − 1) k)."""
+    rng = np.random.default_rng(seed)
+    number = size * groups
+    points, values = rng.normal(size=(number, 2)), rng.permutation(number).astype(float)
+    labels = spread_groups(points, np.ones(number, np.uint32), values, size, silent)
+    assert np.bincount(labels).tolist() == [size] * groups
+    whole = np.arange(1, number + 1) / number
+    for group in range(groups):
+        inside = np.cumsum(np.bincount(values[labels == group].astype(int), minlength=number)) / size
+        assert np.abs(inside - whole).sum() / (number - 1) <= bound(number, size) + 1e-12
+
+
+def test_spread_groups_reach_t_closeness_with_less_loss():
+    rng = np.random.default_rng(11)
+    data = {"age": rng.integers(20, 90, 300).tolist(), "bmi": rng.normal(25, 4, 300).round(1).tolist()}
+    data["pay"] = rng.permutation(300).tolist()
+    columns = {name: {"role": "quasi", "hierarchy": {"kind": "interval", "widths": [2, 8]}} for name in ("age", "bmi")}
+    columns["pay"] = {"role": "sensitive"}
+    asked = [
+        {"model": "k-anonymity", "k": 3},
+        {"model": "t-closeness", "column": "pay", "t": 0.05, "distance": "ordered"},
+    ]
+    losses = {}
+    for spread in (None, "pay"):
+        how = {} if spread is None else {"spread": spread}
+        release = shoal.anonymize(data, policy(asked, columns=columns, **how))
+        losses[spread] = release.quality["loss"].total.cost
+        assert not any("Another technique was used" in note for note in release.notes)
+    assert losses["pay"] < 0.6 * losses[None]
+
+
+def test_only_a_sensitive_column_can_be_spread():
+    data = {"age": [20, 21, 22, 60], "dx": list("abca")}
+    columns = {"age": COLUMNS["age"], "dx": {"role": "sensitive"}}
+    with pytest.raises(ShoalError, match="There is no column 'age'"):
+        shoal.anonymize(data, policy([{"model": "k-anonymity", "k": 2}], columns=columns, spread="age"))
+    subject = policy([{"model": "k-anonymity", "k": 2}], columns=columns, spread="dx")
+    subject = subject.model_copy(update={"data": subject.data.model_copy(update={"subject": "id"})})
+    with pytest.raises(ShoalError, match="only if each record belongs to another individual"):
+        shoal.anonymize({**data, "id": list("wxyz")}, subject)

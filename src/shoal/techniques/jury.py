@@ -10,15 +10,17 @@ from shoal.classes.histogram import Histogram
 from shoal.classes.shown import showing
 from shoal.engines.memory import MemoryEngine
 from shoal.engines.protocol import DistinctRows
-from shoal.errors import ModelError
+from shoal.errors import ColumnError, ModelError
 from shoal.kernels.grouping import changes, group
 from shoal.kernels.tallying import RowPlaces
+from shoal.kernels.translation import Codes
 from shoal.models.evidence import Evidence
 from shoal.models.model import Need, Scope
 from shoal.qualities.quality import FigureQuality, LevelQuality
 from shoal.remedy import Option, Setting, either
 from shoal.search.goal import Goal
 from shoal.search.objective import Ints
+from shoal.table.column import Column
 from shoal.table.missing import Missing
 from shoal.table.table import Table
 from shoal.techniques.technique import Gives, giving
@@ -54,6 +56,13 @@ class Jury:
         groups = place[of_group[inside]].astype(np.uint32)
         failing[~failing] = self._judged(units, chosen[inside], groups, int((~failing).sum()))
         return failing
+
+    def values(self, name: str) -> tuple[Column, Codes]:
+        """Return a sensitive column, and its code for each row of the jury."""
+        columns = {column.name: column for column in self._shown.sensitive}
+        if name not in columns:
+            raise ColumnError.unknown(name, columns)
+        return columns[name], self._shown.codes[name]
 
     @property
     def least(self) -> int:

@@ -3,9 +3,10 @@
 import numpy as np
 
 from shoal.kernels.microaggregation import Coordinates, Labels, Persons
+from shoal.search.objective import Ints
 
 
-def centres_of(points: Coordinates, persons: Persons, labels: Labels) -> Coordinates:
+def centres_of(points: Coordinates, persons: Persons | Ints, labels: Labels) -> Coordinates:
     """Return the weighted mean of the points of each group.
 
     >>> centres_of(np.array([[1.0], [4.0]]), np.array([1, 2], np.uint32), np.array([0, 0], np.uint32)).tolist()
@@ -17,7 +18,7 @@ def centres_of(points: Coordinates, persons: Persons, labels: Labels) -> Coordin
     return np.asarray(np.stack(sums, axis=1) / weights[:, None]) if sums else np.zeros((len(weights), 0))
 
 
-def sum_of_squares(points: Coordinates, persons: Persons, labels: Labels) -> float:
+def sum_of_squares(points: Coordinates, persons: Persons | Ints, labels: Labels) -> float:
     """Return the sum over all persons of the squared distance from the centre of their group."""
     apart = points - centres_of(points, persons, labels)[labels]
     return float((persons * (apart * apart).sum(axis=1)).sum())
