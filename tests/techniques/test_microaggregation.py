@@ -230,3 +230,20 @@ def test_only_a_sensitive_column_can_be_spread():
     subject = subject.model_copy(update={"data": subject.data.model_copy(update={"subject": "id"})})
     with pytest.raises(ShoalError, match="only if each record belongs to another individual"):
         shoal.anonymize({**data, "id": list("wxyz")}, subject)
+
+
+@pytest.mark.parametrize(
+    ("how", "least", "most"),
+    [
+        ({"method": "mdav", "exchange": False}, 0.05692, 0.056925),
+        ({}, 0.04, 0.0500),
+    ],
+)
+def test_the_means_of_a_release_of_census_have_the_loss_of_the_literature(shared, how, least, most):
+    """Measured from the released table: MDAV leaves 5.692186% of the squared distances, the default less."""
+    table = shoal.read(shared / "data/casc/CASCrefmicrodata.csv")
+    column = {"role": "quasi", "hierarchy": {"kind": "auto"}, "show": "mean"}
+    asked = policy([{"model": "k-anonymity", "k": 3}], columns=dict.fromkeys(table.names, column), **how)
+    release = shoal.anonymize(table, asked)
+    lost = shoal.compare(table, release, qualities=["squared-error"]).quality["squared-error"].total.value
+    assert least <= lost <= most
