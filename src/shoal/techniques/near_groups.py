@@ -17,7 +17,7 @@ from shoal.kernels.regrouping import regrouped
 from shoal.kernels.threads import in_threads
 from shoal.progress import Hook, Progress
 from shoal.techniques.restarts import restarted
-from shoal.techniques.squares import centres_of, sum_of_squares
+from shoal.techniques.squares import centres_of, sum_of_squares, with_rest
 
 Block = NDArray[np.intp]
 Method = Callable[[Coordinates, Persons, int], Labels]
@@ -82,21 +82,7 @@ def _formed(  # noqa: PLR0913 - the points, and how to group them
         labels[grouped] = _searched(points[grouped], persons[grouped], labels[grouped], k, progress)
         number = int(labels[grouped].max()) + 1
     labels[heavy] = number + np.arange(len(heavy), dtype=np.uint32)
-    return _with_rest(points, persons, labels)
-
-
-def _with_rest(points: Coordinates, persons: Persons, labels: Labels) -> Labels:
-    """Add points without a group to the group with the nearest centre."""
-    rest = np.flatnonzero(labels == NONE)
-    if not len(rest):
-        return labels
-    there = labels != NONE
-    if not there.any():
-        return np.zeros(len(labels), np.uint32)
-    centres = centres_of(points[there], persons[there], labels[there])
-    for point in rest:  # fewer than k persons per block
-        labels[point] = np.argmin(((centres - points[point]) ** 2).sum(axis=1))
-    return labels
+    return with_rest(points, persons, labels)
 
 
 def _searched(points: Coordinates, persons: Persons, labels: Labels, k: int, progress: Hook) -> Labels:

@@ -9,10 +9,10 @@ al. 2015, algorithm 3).
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.microaggregation import Coordinates, Labels, Persons
+from shoal.kernels.microaggregation import NONE, Coordinates, Labels, Persons
 from shoal.progress import Hook, Progress
 from shoal.recoding.nodes import Floats
-from shoal.techniques.squares import centres_of
+from shoal.techniques.squares import with_rest
 
 
 def bound(points: int, size: int) -> float:
@@ -37,7 +37,7 @@ def spread_groups(points: Coordinates, persons: Persons, values: Floats, size: i
     """
     stratum = _strata(values, persons, size)
     strata = [np.flatnonzero(stratum == number) for number in range(size)]
-    labels, number = np.full(len(points), -1, np.int64), min(map(len, strata))
+    labels, number = np.full(len(points), NONE, np.uint32), min(map(len, strata))
     for group in range(number):
         progress(Progress("spreading sensitive values over groups", group, number))
         left = np.concatenate(strata)
@@ -47,7 +47,7 @@ def spread_groups(points: Coordinates, persons: Persons, values: Floats, size: i
             nearest = int(np.argmin(((points[members] - seed) ** 2).sum(axis=1)))
             labels[members[nearest]] = group
             strata[place] = np.delete(members, nearest)
-    return _with_rest(points, persons, labels)
+    return with_rest(points, persons, labels)
 
 
 def _strata(values: Floats, persons: Persons, size: int) -> NDArray[np.int64]:
@@ -57,14 +57,3 @@ def _strata(values: Floats, persons: Persons, size: int) -> NDArray[np.int64]:
     stratum = np.empty(len(values), np.int64)
     stratum[order] = (np.cumsum(heavy) - heavy) * size // int(heavy.sum())
     return stratum
-
-
-def _with_rest(points: Coordinates, persons: Persons, labels: NDArray[np.int64]) -> Labels:
-    """Add points without a group to the group with the nearest centre; a single group if there is none."""
-    there = labels >= 0
-    if not there.any():
-        return np.zeros(len(labels), np.uint32)
-    centres = centres_of(points[there], persons[there], labels[there].astype(np.uint32))
-    for point in np.flatnonzero(~there):  # fewer than there are strata
-        labels[point] = np.argmin(((centres - points[point]) ** 2).sum(axis=1))
-    return labels.astype(np.uint32)

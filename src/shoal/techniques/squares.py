@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from shoal.kernels.microaggregation import Coordinates, Labels, Persons
+from shoal.kernels.microaggregation import NONE, Coordinates, Labels, Persons
 from shoal.search.objective import Ints
 
 
@@ -22,3 +22,21 @@ def sum_of_squares(points: Coordinates, persons: Persons | Ints, labels: Labels)
     """Return the sum over all persons of the squared distance from the centre of their group."""
     apart = points - centres_of(points, persons, labels)[labels]
     return float((persons * (apart * apart).sum(axis=1)).sum())
+
+
+def with_rest(points: Coordinates, persons: Persons, labels: Labels) -> Labels:
+    """Add points without a group to the group with the nearest centre; all are one group if there is none.
+
+    >>> points, labels = np.array([[1.0], [8.0], [2.0]]), np.array([0, 1, NONE])
+    >>> with_rest(points, np.ones(3, np.uint32), labels).tolist()
+    [0, 1, 0]
+    """
+    rest = np.flatnonzero(labels == NONE)
+    if len(rest) == len(labels):
+        return np.zeros(len(labels), np.uint32)
+    there = labels != NONE
+    centres = centres_of(points[there], persons[there], labels[there])
+    labels = labels.copy()
+    for point in rest:  # few: fewer than a group needs, in each block
+        labels[point] = np.argmin(((centres - points[point]) ** 2).sum(axis=1))
+    return labels
