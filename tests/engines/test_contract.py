@@ -161,6 +161,8 @@ SEARCHES = {
     "global": ("several", ""),
     "local": ("alone", 'recoding = "local"'),
     "mondrian": ("alone", 'recoding = "mondrian"'),
+    "microaggregation": ("alone", 'recoding = "microaggregation"'),
+    "groups of several": ("several", 'recoding = "microaggregation"'),
     "refined": ("alone", "refine = true"),
     "relocated": ("alone", 'outliers = "relocate"'),
     "counterfeits": ("alone", 'outliers = "counterfeits"'),

@@ -62,7 +62,8 @@ def test_invented_records_have_no_values_of_those_who_are_left_out():
 
 
 @pytest.mark.parametrize(
-    "said", ['recoding = "suppression"', 'recoding = "subsets"', 'recoding = "local"', 'recoding = "mondrian"', ""]
+    "said",
+    [f'recoding = "{kind}"' for kind in ("suppression", "subsets", "local", "mondrian", "microaggregation")] + [""],
 )
 def test_what_a_hierarchy_never_shows_is_never_shown(said):
     kind = 'kind = "explicit", unknown = "suppress", values = { x = ["all"], y = ["all"] }'

@@ -23,6 +23,8 @@ WAYS = {
     "relaxed": {"recoding": "mondrian", "strict": False},
     "anywhere": {"recoding": "mondrian", "cuts": "anywhere"},
     "suppression": {"recoding": "suppression"},
+    "microaggregation": {"recoding": "microaggregation"},
+    "groups on levels": {"recoding": {"kind": "microaggregation", "intervals": "hierarchy"}},
     "subsets": {"recoding": "subsets"},
     "sampled": {"sample": 0.7},
     "sampled locally": {"sample": 0.7, "recoding": "local"},

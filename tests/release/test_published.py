@@ -24,6 +24,7 @@ WAYS = (
     "refine = true",
     'recoding = "local"',
     'recoding = "mondrian"',
+    'recoding = "microaggregation"',
     'outliers = "cells"',
 )
 MODELS = (

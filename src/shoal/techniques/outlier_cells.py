@@ -29,6 +29,8 @@ class CellsLost(Outliers):
 
     def told(self, facts: Mapping[str, Any]) -> str:
         """Return a sentence with the number of suppressed cells."""
+        if not facts["records"]:
+            return "Outliers are suppressed, because suppressing only some of their cells forms no class."
         records = counted(facts["records"], "record")
         return f"{counted(facts['cells'], 'cell')} suppressed in {records} of outliers."
 
