@@ -456,8 +456,10 @@ def test_nothing_says_whose_records_they_are():
     require = [{ model = "k-anonymity", k = 2 }]
     tables.visits.columns.ward = "quasi"
     """
-    with pytest.raises(PolicyError, match="No column of the table"):
+    with pytest.raises(PolicyError, match="No table has the column 'patient'"):
         of(text, visits={"ward": ["A", "A"]})
+    with pytest.raises(PolicyError, match="No column of the table 'visits' identifies individuals"):
+        of(text + "tables.patients.columns = {}", visits={"ward": ["A", "A"]}, patients={"patient": [1, 2]})
 
 
 def test_classes_do_not_run_into_each_other():

@@ -353,7 +353,7 @@ STAYS = {"stay": [*range(8)], "patient": [*"abcdefgh"], "ward": [*"ABABABAB"]}
     ("patients", "stays", "more", "message"),
     [
         (PATIENTS, STAYS, 'refers.stay = "stays.stay"', "in a circle: patients → stays → patients"),
-        ({**PATIENTS, "patient": [*"aacdefgh"]}, STAYS, OWN, "1 value of it identify several records"),
+        ({**PATIENTS, "patient": [*"aacdefgh"]}, STAYS, OWN, "1 of them identify several records"),
         (PATIENTS, {**STAYS, "patient": [*"abcdexgh"]}, OWN, "no record of another table: 1. The first is record 6."),
         (PATIENTS, STAYS, 'subject = "person"', "'patients' has no column 'person', which the policy names as its"),
     ],
@@ -442,8 +442,48 @@ def test_lists_without_individuals_need_no_class():
     assert release.tables["stays"].records == 60
     assert any("so that the tables that refer to this one can meet" in note for note in release.notes)
     required = shoal.Policy.parse(re.sub(r"^require = \[\].*$", "", text, flags=re.MULTILINE))
-    with pytest.raises(PolicyError, match=r"are no individuals, for example wards.*require = \[\]"):
+    with pytest.raises(PolicyError, match=r"are no individuals \(for example wards\).*require = \[\]"):
         shoal.anonymize(shoal.Dataset.read(tables, required))
+
+
+@pytest.mark.parametrize("table", ["stays", "lab"])
+def test_a_subject_that_is_a_reference_to_no_individuals_is_refused(table):
+    """Results would count by stay, and stays by ward: a class of k stays may be that of fewer patients."""
+    data = hospital()
+    data["wards"] = {"unit": sorted(set(data["stays"]["ward"]))}
+    text = ROLES.replace(
+        'refers.patient = "patients.patient"', 'refers = { patient = "patients.patient", ward = "wards.unit" }'
+    )
+    text = text.replace('ward = "quasi"\n', "") + "[tables.wards]\ncolumns = {}\n"
+    subject = {"stays": "ward", "lab": "stay"}[table]
+    text = text.replace(f"[tables.{table}]", f'[tables.{table}]\nsubject = "{subject}"')
+    dataset = shoal.Dataset.read(data, shoal.Policy.parse(text))
+    for verb in (shoal.assess, shoal.anonymize):
+        with pytest.raises(PolicyError, match=f"'{subject}' identifies another individual than the record that"):
+            verb(dataset)
+
+
+def test_a_misspelt_subject_is_refused_by_every_verb():
+    text = 'data.subject = "pateint"\n' + ROLES.replace('subject = "patient"\n', "")
+    dataset = shoal.Dataset.read(hospital(), shoal.Policy.parse(text))
+    for verb in (shoal.assess, shoal.peers, shoal.anonymize):
+        with pytest.raises(PolicyError, match="No table has the column 'pateint'") as raised:
+            verb(dataset)
+        assert "Did you mean 'patient'?" in str(raised.value)
+
+
+def test_the_manifest_of_a_dataset_is_the_same_in_every_process(tmp_path, monkeypatch):
+    text = f'pseudonyms.key_variable = "SHOAL_TEST_KEY"\n{ROLES}'
+    (tmp_path / "in").mkdir()
+    for name, columns in hospital(people=100).items():
+        shoal.write(shoal.read(columns), tmp_path / "in" / f"{name}.csv")
+    (tmp_path / "policy.toml").write_text(text)
+    written = []
+    for seed in ("1", "2", "3"):
+        monkeypatch.setenv("PYTHONHASHSEED", seed)
+        assert run("anonymize", "in", "-p", "policy.toml", "-o", f"out{seed}", cwd=tmp_path).returncode == 0
+        written.append((tmp_path / f"out{seed}" / "dataset.manifest.json").read_bytes())
+    assert written[0] == written[1] == written[2]
 
 
 @pytest.mark.parametrize("subject", ["stay", "ward"])

@@ -43,6 +43,31 @@ def ppp(row, events, known, sensitive, records, missing):
     return Fraction(len(peers) - len(same), len(peers))
 
 
+def protective(row, events, known, sensitive, records):
+    """The number of protective peers of a record, word by word."""
+    peers = {w for w, own in records.items() if all(any(agree(e, o, known, "own") for o in own) for e in events)}
+    return sum(
+        not any(agree(row, other, known, "own") and other[sensitive] == row[sensitive] for other in records[who])
+        for who in peers
+    )
+
+
+@given(rows=tables, events=st.integers(2, 3))
+@examples(200)
+def test_protective_peers_if_everything_is_known(rows, events):
+    """Of several sets of records with the same share, that with the fewest peers counts."""
+    data = {name: [row[name] for row in rows] for name in rows[0]}
+    people = shoal.peers(data, subject="who", sensitive="c", auxiliary=["a", "b"], events=events)
+    records = records_of(rows)
+    for row, npp, share in zip(rows, people.values("c", "npp"), people.values("c", "ppp"), strict=True):
+        others = [other for other in records[row["who"]] if other is not row]
+        sets = [(row, *chosen) for size in range(events) for chosen in combinations(others, size)]
+        shares = {chosen: ppp(row, sets[chosen], ("a", "b"), "c", records, "own") for chosen in range(len(sets))}
+        weakest = [chosen for chosen in shares if shares[chosen] == min(shares.values())]
+        assert npp == min(protective(row, sets[chosen], ("a", "b"), "c", records) for chosen in weakest)
+        assert share <= min(shares.values()) + 1e-12
+
+
 def literal(rows, sensitive, known, most, missing):
     """The smallest share for each record, and the combinations of known variables that disclose its value."""
     records, least, telling = records_of(rows), [], []

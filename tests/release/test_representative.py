@@ -92,3 +92,28 @@ def test_only_quasi_identifiers_show_one_value():
     policy = shoal.Policy.parse(text + '\nrequire = [{ model = "k-anonymity", k = 2 }]')
     with pytest.raises(PolicyError, match="cannot show a value per class, because it is not a"):
         shoal.anonymize({"a": [1, 1], "b": [1, 2]}, policy)
+
+
+@pytest.mark.parametrize("recoding", ["global", "local", "mondrian", "microaggregation"])
+def test_an_individual_with_several_records_counts_once(recoding):
+    """Three records of one of five individuals: the mean is that of the individuals, and not of the records."""
+    data = {"who": [0, 0, 0, 1, 2, 3, 4], "age": [20, 20, 20, 40, 40, 40, 40], "lab": [1, 2, 3, 4, 5, 6, 7]}
+    interval = {"kind": "interval", "widths": [50]}
+    columns = {"age": {"role": "quasi", "hierarchy": interval, "show": "mean"}}
+    columns["lab"] = {"role": "quasi", "hierarchy": {"kind": "suppression"}}
+    policy = {"version": 1, "data": {"subject": "who"}, "columns": columns}
+    policy |= {"require": [{"model": "k-anonymity", "k": 5}], "search": {"recoding": recoding}}
+    release = shoal.anonymize(data, shoal.Policy.model_validate(policy))
+    assert set(map(float, release.table.to_frame("pyarrow").column("age").to_pylist())) == {36}
+
+
+def test_the_known_values_of_few_individuals_are_not_averaged():
+    """Six records have a value, of two individuals: fewer than k."""
+    data = {"who": [0, 0, 0, 1, 1, 1, 2, 3, 4], "age": [20, 20, 20, 41, 41, 41, None, None, None]}
+    data["lab"] = list(range(9))
+    columns = {"age": {"role": "quasi", "hierarchy": {"kind": "suppression"}, "show": "mean"}}
+    columns["lab"] = {"role": "quasi", "hierarchy": {"kind": "suppression"}}
+    policy = {"version": 1, "data": {"subject": "who"}, "columns": columns, "search": {"suppression": 0}}
+    policy |= {"require": [{"model": "k-anonymity", "k": 5}]}
+    release = shoal.anonymize(data, shoal.Policy.model_validate(policy))
+    assert not any(str(cell)[:1].isdigit() for cell in release.table.to_frame("pyarrow").column("age").to_pylist())

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.errors import PolicyError
+from shoal.errors import PolicyError, did_you_mean
 from shoal.policy.policy import Policy
 from shoal.policy.references import Reference, domain, references
 from shoal.remedy import Setting, by, either
@@ -54,8 +54,8 @@ def check_key(reference: Reference, other: Table) -> None:
     if twice:
         raise PolicyError(
             "key-not-unique",
-            "Other tables refer to the column '{key}', and {values:value} of it identify several records. The first "
-            "repetition is record {first:,}.",
+            "Other tables refer to the column '{key}', whose values must be unique. {values:,} of them identify "
+            "several records. The first repetition is record {first:,}.",
             remedy="Remove the repeated records, or correct their keys.",
             key=reference.key,
             values=twice,
@@ -140,6 +140,14 @@ def check_subjects(policy: Policy, tables: Mapping[str, Table]) -> None:
                 table=name,
                 column=settings.subject,
             )
+    if policy.data.subject is not None and all(policy.data.subject not in table for table in tables.values()):
+        names = dict.fromkeys(column for table in tables.values() for column in table.names)
+        raise PolicyError(
+            "subject-not-in-dataset",
+            "No table has the column '{column}', which the policy names as the subject.",
+            remedy=did_you_mean(policy.data.subject, names) or by("Correct it", Setting("data.subject")),
+            column=policy.data.subject,
+        )
     named = policy.data.subject or any(settings.subject for settings in policy.tables.values())
     linked = references(policy.tables)
     if linked and not named:
@@ -168,9 +176,10 @@ def check_persons(policy: Policy, tables: Mapping[str, Table], name: str) -> Non
     if own is None or own.steps:
         return
     where, table = domain(policy.tables, name, own.column), tables[name]
-    chosen = where != f"{name}.{own.column}"  # the subject is itself a reference: one of several to individuals
+    ways = by_reference(policy, columns, name)
+    chosen = any(domain(policy.tables, way.table, way.column) == where for way in ways)  # one of several references
     mine = np.array(table[own.column].labels().to_pylist(), object)[table.codes(own.column)]
-    for way in by_reference(policy, columns, name):
+    for way in ways:
         if chosen and domain(policy.tables, way.table, way.column) != where:
             continue
         records = way.records(np.arange(table.records), lambda reference: _linked(reference, tables))

@@ -85,7 +85,7 @@ class _Events:
             for place in range(sets.events.shape[1]):
                 peers, same = _weakest(sets, place, starts, code, size)
                 here = Protection(variable, protection.subset, peers[targets.ids], same[targets.ids])
-                protection = weaker(protection, here)
+                protection = weaker(protection, here, fewer_peers=True)
         return protection
 
 
@@ -149,6 +149,7 @@ def _weakest(
     shares, largest = same / peers, np.zeros(len(code))
     np.maximum.at(largest, target, shares)  # distinct ratios of less than 2^25 persons are distinct floats
     best = np.flatnonzero(shares == largest[target])
+    best = best[np.argsort(-peers[best], kind="stable")]  # of equal shares, that with the fewest peers remains
     weakest_peers, weakest_same = np.ones(len(code), np.int64), np.zeros(len(code), np.int64)
     weakest_peers[target[best]], weakest_same[target[best]] = peers[best], same[best]
     return weakest_peers, weakest_same

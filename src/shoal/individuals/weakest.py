@@ -69,9 +69,15 @@ def check_inferable(name: str, combinations: int) -> None:
         )
 
 
-def weaker(protection: Protection, other: Protection) -> Protection:
-    """Return, row by row, the protection with the larger share of peers who have the same sensitive value."""
-    better = other.same * protection.peers > protection.same * other.peers
+def weaker(protection: Protection, other: Protection, *, fewer_peers: bool = False) -> Protection:
+    """Return, row by row, the protection with the larger share of peers who have the same sensitive value.
+
+    Of equal shares, the first is returned, or that with ``fewer_peers``.
+    """
+    mine, others = protection.same * other.peers, other.same * protection.peers
+    better = others > mine
+    if fewer_peers:
+        better |= (others == mine) & (other.peers < protection.peers) & (other.same > 0)
     return Protection(
         protection.variable,
         np.where(better, other.subset, protection.subset),

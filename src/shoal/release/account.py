@@ -26,7 +26,7 @@ from shoal.table.kind import Kind
 from shoal.table.raw import Entries
 from shoal.table.scale import doubles
 from shoal.techniques.technique import Gives
-from shoal.words import listed
+from shoal.words import counted, listed
 
 
 def facts(
@@ -154,7 +154,13 @@ def _on_exact_values(case: Case, transformed: Transformed) -> Iterator[str]:
 
 def _on_technique(case: Case, transformation: Transformation) -> Iterator[str]:
     """Yield a note if a technique that decides class by class has generalised all records alike."""
-    if transformation.scheme and Gives.SCHEME not in case.policy.search.technique.gives:
+    exceeded = transformation.facts.get("exceeded")
+    if exceeded is not None:
+        yield (
+            f'recoding = "{case.policy.search.technique.called()}" would suppress {counted(exceeded, "individual")}, '
+            "more than allowed. The best scheme for all records, refined class by class, is released instead."
+        )
+    elif transformation.scheme and Gives.SCHEME not in case.policy.search.technique.gives:
         yield (
             "All records were generalised by one scheme (global recoding), because that costs less, or suppresses "
             f'fewer individuals, than recoding = "{case.policy.search.technique.called()}".'

@@ -111,7 +111,7 @@ def _always(name: str, part: ReleasePart, policy: Policy) -> dict[str, Any]:
     dates = policy.of(name).dates
     return {
         "records": part.table.records,
-        "columns": {column: str(role) for column, role in part.table.roles.items()},
+        "columns": {name: str(part.table.roles[name]) for name in part.table.names if name in part.table.roles},
         "pseudonyms": list(part.promise.pseudonyms),
         **({} if dates is None else {"moved_dates": dates.columns}),
         "table_fingerprint": fingerprint(part.table),

@@ -5,14 +5,16 @@ share their released values, but these are no longer true of each record.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.classes.members import Members
 from shoal.errors import PolicyError
 from shoal.hierarchy.labels import read_range
+from shoal.kernels.grouping import group_rows
 from shoal.kernels.translation import Codes, narrowest
 from shoal.recoding.nodes import Floats, interval
 from shoal.recoding.recoding import Recoded, Recoding
@@ -21,17 +23,19 @@ from shoal.table.column import Column
 from shoal.table.kind import Kind
 
 _OTHERS = either(ColumnSetting("show", "mode"), ColumnSetting("show", "median"))
+_SAME = 6  # digits to which sums of shares of persons are compared
 _DIGITS = 6  # significant digits: enough for analyses, and the same in every file format
 
 
 def represented(
-    recoding: Recoding, name: str, how: str, persons: NDArray[np.int64] | None = None, least: int = 1
+    recoding: Recoding, name: str, how: str, members: Members | None = None, least: int = 1
 ) -> tuple[Column, Codes]:
     """Return the released column of a recoding with one representative value per class instead of sets.
 
     Single values are kept. ``how``: ``mean`` or ``midpoint`` (numbers), ``median`` (columns with a scale) or ``mode``.
-    Each row has the weight of its ``persons``; by default, of its records. The mean, median or mode of a class with
-    fewer than ``least`` known values is suppressed.
+    ``members``: the persons of each row; by default, every record is a person. A person with several records in a class
+    counts once, with equal shares of them. The mean, median or mode of a class with known values of fewer than
+    ``least`` persons is suppressed.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind_all
@@ -47,7 +51,7 @@ def represented(
     mode ['34', '34', '71']
     """
     recoded = recoding[name]
-    recoded = recoded if persons is None else replace(recoded, counts=persons)
+    weights = recoded.counts.astype(np.float64) if members is None else _weights(recoding, recoded, members)
     column = recoded.domain.column
     if how in {"mean", "midpoint"} and not column.kind.numeric and len(column.values):
         raise PolicyError(
@@ -68,17 +72,45 @@ def represented(
         )
     general = ~recoding.suppressed & (recoded.shown >= column.size) & ~_missing(recoded)
     if how in {"mean", "midpoint"}:
-        return _numbers(recoding, recoded, general, how, least)
-    return _members(recoding, recoded, general, _median if how == "median" else _mode, least)
+        return _numbers(recoding, recoded, general, None if how == "midpoint" else weights, least)
+    return _members(recoding, recoded, general, _median if how == "median" else _mode, weights, least)
+
+
+def _weights(recoding: Recoding, recoded: Recoded, members: Members) -> Floats:
+    """Return the weight of each row: its persons, or their shares if they have several known values in the class."""
+    if members.persons is None:
+        return members.counts.astype(np.float64)
+    pairs = members.persons
+    known = _known(recoding, recoded) & (members.counts > 0)
+    rows, holders = pairs.rows[known[pairs.rows]], pairs.holders[known[pairs.rows]]
+    classes = recoding.classes.of_row[rows].astype(np.uint32)
+    same = group_rows([classes, holders], [len(recoding.classes.sizes) + 1, len(pairs.weights)], len(rows))
+    return _sums(rows, pairs.weights[holders] / same.counts[same.ids], len(recoded.counts))
+
+
+def _sums(groups: NDArray[np.integer[Any]], weights: Floats, number: int) -> Floats:
+    """Return the sum of the weights in each of ``number`` groups."""
+    return np.asarray(np.bincount(groups, weights, number), np.float64)
+
+
+def _known(recoding: Recoding, recoded: Recoded) -> NDArray[np.bool_]:
+    """Return whether each released row has a value that may be shown."""
+    known = (recoded.matched < len(recoded.domain.column.values)) & ~recoded.domain.hidden[recoded.matched]
+    return np.asarray(known & ~recoding.suppressed)
+
+
+def _reach(weights: Floats, least: int) -> NDArray[np.bool_]:
+    """Return which sums of the weights of persons are at least a number of persons."""
+    return np.asarray(np.round(weights, _SAME) >= max(least, 1))
 
 
 def _numbers(
-    recoding: Recoding, recoded: Recoded, general: NDArray[np.bool_], how: str, least: int
+    recoding: Recoding, recoded: Recoded, general: NDArray[np.bool_], weights: Floats | None, least: int
 ) -> tuple[Column, Codes]:
-    """Show means or midpoints, which need not be the value of any record."""
+    """Show means, or without weights midpoints, which need not be the value of any record."""
     single = np.append(_positions(recoded), np.nan)
     numbers = single[np.minimum(recoded.shown, len(single) - 1)]
-    shown = _middles(recoded) if how == "midpoint" else _means(recoding, recoded, least)[recoding.classes.of_row]
+    shown = _middles(recoded) if weights is None else _means(recoding, recoded, weights, least)[recoding.classes.of_row]
     return _numbered(recoded, np.where(general, _rounded(shown), numbers), recoding.suppressed)
 
 
@@ -138,36 +170,36 @@ def _positions(recoded: Recoded) -> Floats:
     )
 
 
-def _means(recoding: Recoding, recoded: Recoded, least: int) -> Floats:
+def _means(recoding: Recoding, recoded: Recoded, weights: Floats, least: int) -> Floats:
     """Return the mean of the known values of each class.
 
-    NaN if fewer than ``least`` are known, and for suppressed rows.
+    NaN if those of fewer than ``least`` persons are known, and for suppressed rows.
     """
     values, classes = _positions(recoded)[recoded.matched], recoding.classes
     known = ~np.isnan(values)
     number = len(classes.sizes) + 1
-    weights = np.bincount(classes.of_row[known], recoded.counts[known], number)
-    sums = np.bincount(classes.of_row[known], recoded.counts[known] * values[known], number)
+    persons = _sums(classes.of_row[known], weights[known], number)
+    sums = _sums(classes.of_row[known], weights[known] * values[known], number)
     means = np.full(number, np.nan)
-    enough = weights >= max(least, 1)
-    means[enough] = sums[enough] / weights[enough]
+    enough = _reach(persons, least)
+    means[enough] = sums[enough] / persons[enough]
     means[-1] = np.nan
     return means
 
 
-_Choose = Callable[[Recoding, Recoded], tuple[NDArray[np.int64], NDArray[np.int64]]]
+_Choose = Callable[[Recoding, Recoded, Floats], tuple[NDArray[np.int64], NDArray[np.int64]]]
 
 
-def _members(
-    recoding: Recoding, recoded: Recoded, general: NDArray[np.bool_], choose: _Choose, least: int
+def _members(  # noqa: PLR0913, PLR0917 - a recoding, and how to choose the member of a class
+    recoding: Recoding, recoded: Recoded, general: NDArray[np.bool_], choose: _Choose, weights: Floats, least: int
 ) -> tuple[Column, Codes]:
     """Show the value of a member of the class; suppressed if fewer than ``least`` members have a known value."""
     column, number = recoded.domain.column, len(recoding.classes.sizes) + 1
     chosen = np.full(number, -1, np.int64)
-    classes, codes = choose(recoding, recoded)
+    classes, codes = choose(recoding, recoded, weights)
     chosen[classes] = codes
-    known = (recoded.matched < len(column.values)) & ~recoded.domain.hidden[recoded.matched] & ~recoding.suppressed
-    chosen[np.bincount(recoding.classes.of_row[known], recoded.counts[known], number) < max(least, 1)] = -1
+    known = _known(recoding, recoded)
+    chosen[~_reach(_sums(recoding.classes.of_row[known], weights[known], number), least)] = -1
     shown = np.where(general, chosen[recoding.classes.of_row], recoded.shown.astype(np.int64))
     shown[recoding.suppressed] = 0
     shown[_missing(recoded)] = column.missing_code or 0
@@ -179,29 +211,29 @@ def _members(
     return shown_column, shown.astype(narrowest(max(shown_column.size, 1)))
 
 
-def _median(recoding: Recoding, recoded: Recoded) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _median(recoding: Recoding, recoded: Recoded, weights: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the lower median of each class: the smallest value that at least half of its records do not exceed."""
     values, of_row = _positions(recoded)[recoded.matched], recoding.classes.of_row
-    rows = np.flatnonzero(~np.isnan(values) & ~recoding.suppressed & (recoded.counts > 0))
+    rows = np.flatnonzero(~np.isnan(values) & ~recoding.suppressed & (weights > 0))
     rows = rows[np.lexsort((values[rows], of_row[rows]))]
     classes = of_row[rows].astype(np.int64)
     starts = np.flatnonzero(np.diff(classes, prepend=-1))
-    reached = np.cumsum(recoded.counts[rows])
-    before = np.concatenate([[0], reached])[starts]
+    reached = np.cumsum(weights[rows])
+    before = np.concatenate([[0.0], reached])[starts]
     totals = np.diff(np.append(before, reached[-1] if len(reached) else 0))
     place = np.searchsorted(starts, np.arange(len(rows)), side="right") - 1
-    half = 2 * (reached - before[place]) >= totals[place]
+    half = np.round(2 * (reached - before[place]) - totals[place], _SAME) >= 0
     first = np.flatnonzero(half & np.concatenate([[True], ~half[:-1] | (classes[1:] != classes[:-1])])[: len(half)])
     return classes[first], recoded.matched[rows[first]].astype(np.int64)
 
 
-def _mode(recoding: Recoding, recoded: Recoded) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _mode(recoding: Recoding, recoded: Recoded, weights: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the most frequent value of each class; the first one in case of ties."""
     column, of_row = recoded.domain.column, recoding.classes.of_row
     shown = (recoded.matched < len(column.values)) & ~recoded.domain.hidden[recoded.matched]
-    rows = np.flatnonzero(shown & ~recoding.suppressed & (recoded.counts > 0))
+    rows = np.flatnonzero(shown & ~recoding.suppressed & (weights > 0))
     pairs, which = np.unique(of_row[rows].astype(np.int64) * column.size + recoded.matched[rows], return_inverse=True)
-    counts = np.bincount(which, recoded.counts[rows], len(pairs))
+    counts = np.round(np.bincount(which, weights[rows], len(pairs)), _SAME)
     classes, codes = pairs // column.size, pairs % column.size
     order = np.lexsort((codes, -counts, classes))
     first = order[np.flatnonzero(np.diff(classes[order], prepend=-1))]

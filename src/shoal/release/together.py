@@ -242,7 +242,7 @@ class _Making:
                         Setting("tables.{table}.subject"),
                         "let the table refer to one that does",
                         by(
-                            "if its records are no individuals, for example wards,",
+                            "if its records are no individuals (for example wards)",
                             Setting("tables.{table}.require", []),
                         ),
                     ),

@@ -1,12 +1,13 @@
 """Transformation of a table: a treatment, resolved into the released cells of each distinct row."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.classes.members import Members
 from shoal.classes.shown import counted_rows
 from shoal.engines.protocol import DistinctRows
 from shoal.kernels.translation import Codes, narrowest
@@ -94,11 +95,11 @@ class Transformation:
 def _cells(case: Case, treatment: Treatment, recoding: Recoding) -> dict[str, tuple[Column, Codes]]:
     """Return the released quasi-identifiers of the rows of a treatment."""
     rows = treatment.rows
-    persons = rows.counts if case.table.subject is None else counted_rows(case.table, rows.columns)[1].counts
-    if treatment.moved is not None:
-        persons = np.where(treatment.moved, 0, persons)  # they show the values of other rows
+    members = Members(rows.counts) if case.table.subject is None else counted_rows(case.table, rows.columns)[1]
+    if treatment.moved is not None:  # they show the values of other rows
+        members = replace(members, counts=np.where(treatment.moved, 0, members.counts))
     least = max([2, *(getattr(model, "k", None) or 1 for model in case.models)])
-    shown = shown_by(recoding, case.show, persons, least)
+    shown = shown_by(recoding, case.show, members, least)
     for change in treatment.replaced:
         shown[change.name] = change.column, change.codes.astype(narrowest(max(change.column.size, 1)))
     for follower, leader in case.leaders.items():
@@ -110,14 +111,14 @@ def _cells(case: Case, treatment: Treatment, recoding: Recoding) -> dict[str, tu
 def shown_by(
     recoding: Recoding,
     how: Mapping[str, str] | None = None,
-    persons: NDArray[np.int64] | None = None,
+    members: Members | None = None,
     least: int = 1,
 ) -> dict[str, tuple[Column, Codes]]:
     """Return the released column of each quasi-identifier, with the code of each row.
 
     Cells show original values, or labels of sets. ``how``: columns that show the mean, midpoint, median or mode of a
-    class instead of a label. Each row has the weight of its ``persons``; by default, of its records. A mean, median or
-    mode requires at least ``least`` known values.
+    class instead of a label. ``members``: the persons of each row; by default, every record is a person. A mean, median
+    or mode requires known values of at least ``least`` persons.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind_all
@@ -130,7 +131,7 @@ def shown_by(
     kept = np.flatnonzero(~recoding.suppressed)
     chosen = {name: kind for name, kind in (how or {}).items() if kind != "label"}
     return {
-        column.name: represented(recoding, column.name, chosen[column.name], persons, least)
+        column.name: represented(recoding, column.name, chosen[column.name], members, least)
         if column.name in chosen
         else _shown(column, kept)
         for column in recoding.of_quasi

@@ -53,9 +53,10 @@ def cheapest(goal: Goal, *treatments: Treatment) -> Treatment | None:
 def within_limit(goal: Goal, treatment: Treatment, progress: Hook = silent) -> Treatment:
     """Return a treatment, or a refinement of the best scheme if the treatment exceeds the suppression limit.
 
-    Records that a recoding generalises completely show nothing and count as suppressed. A scheme for all records need
+    ``exceeded`` in its facts is then the number of individuals that the treatment would suppress. Records that a
+    recoding generalises completely show nothing and count as suppressed. A scheme for all records need
     not suppress any.
     """
     if treatment.persons <= goal.limit or not goal.space.is_countable:
         return treatment
-    return refined_scheme(goal, progress)
+    return refined_scheme(goal, progress).with_figures(exceeded=treatment.persons)
