@@ -61,6 +61,7 @@ def compile_core(root: Path, chosen: tuple[str, str, str]) -> Path:
         fresh = Path(folder) / library.name
         command = [
             *(sys.executable, "-m", "ziglang", "cc", "-target", zig_target),
+            "-ffp-contract=off",  # products are rounded, as those of numpy are
             *("-O3", "-std=c11", "-shared", "-fPIC", "-s", "-fvisibility=hidden"),
             *(ALONE if suffix == ".dll" else ()),
             *(f'-DSHOAL_SOURCE_HASH="{digest}"', "-o", str(fresh)),

@@ -1,7 +1,5 @@
 #include "core.h"
 
-#pragma STDC FP_CONTRACT OFF /* the numpy implementation rounds each product, and so must this one */
-
 /* ---- groups of near points with at least k persons each --------------------------------------------------- */
 
 /* Points without a group: coordinate j of the point at place i is at[j·room + i]. `weight`: their persons; `sums`: the

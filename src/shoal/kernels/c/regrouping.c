@@ -1,7 +1,5 @@
 #include "core.h"
 
-#pragma STDC FP_CONTRACT OFF /* the numpy implementation rounds each product, and so must this one */
-
 /* ---- better groups of near points: local search ----------------------------------------------------------- */
 
 /* Groups of points with at least `least` persons and at most `room` points each. Point i has the coordinates
