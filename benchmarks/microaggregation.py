@@ -9,6 +9,7 @@ process; the large table has lognormal columns, two of which depend on others.
 """
 
 import argparse
+import csv
 import json
 import resource
 import subprocess
@@ -45,10 +46,9 @@ def standardised(values):
 
 
 def reference(folder, name):
-    lines = (folder / FILES[name]).read_text(encoding="utf-8").splitlines()
-    header = lines[0].split(",")
-    kept = [place for place, column in enumerate(header) if column not in LOST]
-    cells = [[line.split(",")[place] for place in kept] for line in lines[1:]]
+    with (folder / FILES[name]).open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    cells = [[row[column] for column in rows[0] if column not in LOST] for row in rows]
     return standardised(np.array(cells, float))
 
 
@@ -103,7 +103,7 @@ def main():
     if asked.peer:
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run([sys.executable, "-m", "venv", f"{folder}/venv"], check=True)
-            subprocess.run([f"{folder}/venv/bin/pip", "install", "-q", "anonypyx"], check=True)
+            subprocess.run([f"{folder}/venv/bin/pip", "install", "-qq", "anonypyx"], check=True)
             tables = {"Census": reference(asked.folder, "Census"), f"{PEER_ROWS} rows": lognormal(PEER_ROWS)}
             results = peer(f"{folder}/venv/bin/python", Path(folder), [*tables.values()])
             for (name, points), theirs in zip(tables.items(), results, strict=True):
