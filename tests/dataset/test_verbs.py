@@ -463,6 +463,27 @@ def test_a_subject_that_is_a_reference_to_no_individuals_is_refused(table):
             verb(dataset)
 
 
+def test_a_subject_that_refers_to_a_list_without_individuals_is_refused():
+    """No other reference contradicts it: three records of one patient on three wards would be three individuals."""
+    text = """
+    version = 1
+    require = [{ model = "k-anonymity", k = 3 }]
+    [tables.wards]
+    columns = {}
+    [tables.stays]
+    subject = "ward"
+    refers.ward = "wards.unit"
+    columns.dx = "quasi"
+    """
+    data = {"wards": {"unit": [1, 2, 3]}, "stays": {"ward": [1, 2, 3], "who": [7, 7, 7], "dx": ["a"] * 3}}
+    for verb in (shoal.assess, shoal.anonymize):
+        with pytest.raises(
+            PolicyError, match="'ward' refers to the table 'wards', in which no column identifies"
+        ) as raised:
+            verb(shoal.Dataset.read(data, shoal.Policy.parse(text)))
+        assert 'subject = "unit"' in str(raised.value)
+
+
 def test_a_misspelt_subject_is_refused_by_every_verb():
     text = 'data.subject = "pateint"\n' + ROLES.replace('subject = "patient"\n', "")
     dataset = shoal.Dataset.read(hospital(), shoal.Policy.parse(text))

@@ -175,6 +175,7 @@ def check_persons(policy: Policy, tables: Mapping[str, Table], name: str) -> Non
     own = whose(policy, columns, name)
     if own is None or own.steps:
         return
+    _check_target(policy, columns, name, own.column)
     where, table = domain(policy.tables, name, own.column), tables[name]
     ways = by_reference(policy, columns, name)
     chosen = any(domain(policy.tables, way.table, way.column) == where for way in ways)  # one of several references
@@ -196,6 +197,24 @@ def check_persons(policy: Policy, tables: Mapping[str, Table], name: str) -> Non
                 table=name,
                 column=own.column,
                 reference=way.steps[0].column,
+            )
+
+
+def _check_target(policy: Policy, columns: Mapping[str, Collection[str]], name: str, subject: str) -> None:
+    """Reject a subject that refers to a table whose key identifies no individuals, such as wards."""
+    for reference in references(policy.tables):
+        refers = (reference.table, reference.column) == (name, subject)
+        if refers and whose(policy, columns, reference.other) is None:
+            raise PolicyError(
+                "subject-of-no-individuals",
+                "The subject '{column}' refers to the table '{other}', in which no column identifies individuals.",
+                remedy=either(
+                    by("Correct it", Setting("tables.{table}.subject")),
+                    by("if that table lists individuals", Setting("tables.{other}.subject", reference.key)),
+                ),
+                table=name,
+                column=subject,
+                other=reference.other,
             )
 
 

@@ -72,5 +72,5 @@ def check_roles(reference: Reference, tables: Mapping[str, TablePolicy]) -> None
         if settings is not None and settings.role in {Role.QUASI, Role.SENSITIVE}:
             raise ValueError(
                 f"'{table}.{column}' cannot be {settings.role}, because it links tables ({reference}) and is released "
-                f"as a pseudonym. Remove '{column}' from [tables.{table}.columns], or remove the reference"
+                f"as a pseudonym. Remove '{column}' from [tables.{table}.columns]"
             )
