@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from shoal.attacks.attack import ATTACKS, Attack, AttackNeed
-from shoal.attacks.events import MOST_EVENTS, candidates_by_events, drawn_events
+from shoal.attacks.events import candidates_by_events, drawn_events
 from shoal.attacks.people import KnownPeople
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
+from shoal.individuals.question import MOST_EVENTS
 from shoal.recoding.nodes import Floats
 
 

@@ -11,8 +11,8 @@ from shoal.attacks.attack import ATTACKS, Attack, AttackNeed
 from shoal.attacks.people import KnownPeople
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
+from shoal.individuals.question import MOST_EVENTS
 
-MOST_EVENTS = 5  # maximum number of known events
 _ROOM = 1 << 23  # pairs of targets and released persons held in memory at a time
 
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from shoal.individuals.person_facts import PersonFacts
     from shoal.individuals.sweep import Sweep
 
-MOST_EVENTS = 5  # as in shoal.individuals.known_events, which would be slow to import here
 _MANY = 1 << 30  # no limit on the number of known variables
 
 
@@ -49,9 +48,7 @@ def peers(  # noqa: PLR0913, PLR0917 - options of a command
     most: Annotated[int | None, typer.Option(min=1, help="Maximum number of known variables.")] = None,
     events: Annotated[
         int,
-        typer.Option(
-            min=1, max=MOST_EVENTS, help="Maximum number of known records of an individual with several records."
-        ),
+        typer.Option(min=1, help="Maximum number of known records of an individual with several records."),
     ] = 1,
     empty: Annotated[bool, typer.Option("--empty", help="Include an adversary without background knowledge.")] = False,
     p: Annotated[

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.dataset.place import of_table
 from shoal.errors import PolicyError, did_you_mean
 from shoal.policy.policy import Policy
 from shoal.policy.references import Reference, domain, references
@@ -39,7 +40,18 @@ def _places(column: Column, key: Column) -> Records:
     return np.concatenate([places.to_numpy(zero_copy_only=False).astype(np.intp), tail])
 
 
-def check_key(reference: Reference, other: Table) -> None:
+def check_links(policy: Policy, tables: Mapping[str, Table]) -> None:
+    """Reject invalid keys, references whose kind differs from that of their key, and contradicting subjects."""
+    for reference in references(policy.tables):
+        with of_table(reference.other):
+            _check_key(reference, tables[reference.other])
+        with of_table(reference.table):
+            _check_kinds(reference, tables[reference.table], tables[reference.other])
+    for name in tables:
+        _check_persons(policy, tables, name)
+
+
+def _check_key(reference: Reference, other: Table) -> None:
     """Reject a key with missing or duplicate values."""
     key = other[reference.key]
     if key.missing or key.suppressed:
@@ -63,7 +75,7 @@ def check_key(reference: Reference, other: Table) -> None:
         )
 
 
-def check_kinds(reference: Reference, table: Table, other: Table) -> None:
+def _check_kinds(reference: Reference, table: Table, other: Table) -> None:
     """Reject a reference whose kind differs from that of its key."""
     column, key = table[reference.column], other[reference.key]
     if column.kind is not key.kind and len(column.values) and len(key.values):
@@ -169,7 +181,7 @@ def by_reference(policy: Policy, columns: Mapping[str, Collection[str]], name: s
     ]
 
 
-def check_persons(policy: Policy, tables: Mapping[str, Table], name: str) -> None:
+def _check_persons(policy: Policy, tables: Mapping[str, Table], name: str) -> None:
     """Reject records whose own subject column and whose references identify different individuals."""
     columns = {other: table.names for other, table in tables.items()}
     own = whose(policy, columns, name)

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.dataset.dataset import Dataset
-from shoal.dataset.links import Records, check_key, check_kinds, check_persons, check_subjects, whose
+from shoal.dataset.links import Records, check_links, check_subjects, whose
 from shoal.dataset.passed_column import PassedColumn
-from shoal.dataset.place import of_table
 from shoal.dataset.requirements import about, check_named, fitting
 from shoal.errors import ReleaseError
 from shoal.models.model import Model
@@ -78,13 +77,7 @@ class TableViews:
         check_named(dataset.policy)
         if is_original:
             check_subjects(dataset.policy, dataset.tables)
-        for reference in dataset.references:
-            with of_table(reference.other):
-                check_key(reference, dataset.tables[reference.other])
-            with of_table(reference.table):
-                check_kinds(reference, dataset.tables[reference.table], dataset.tables[reference.other])
-        for name in dataset.tables:
-            check_persons(dataset.policy, dataset.tables, name)
+        check_links(dataset.policy, dataset.tables)
         return cls(dataset)
 
     @cached_property
@@ -166,8 +159,7 @@ class TableViews:
         columns = {column: settings for column, settings in columns.items() if column in table or _is_direct(settings)}
         policy = policy.model_copy(update={"columns": columns, **({"population": None} if inherited else {})})
         require = [*self._own_requirements(policy), *self._inherited_requirements(name, policy, inherited)]
-        data = policy.data.model_copy(update={"subject": subject, **_present(policy, table)})
-        return policy.model_copy(update={"data": data, "require": require})
+        return policy.model_copy(update={"require": require}).identified_by(subject, table.names)
 
     def _own_requirements(self, policy: Policy) -> list[Any]:
         """Return the requirements of a table that apply to the columns of its view."""
@@ -200,9 +192,3 @@ def check_orphans(dataset: Dataset, name: str, orphans: NDArray[np.bool_]) -> No
 
 def _is_direct(settings: ColumnPolicy) -> bool:
     return settings.role is Role.DIRECT
-
-
-def _present(policy: Policy, table: Table) -> dict[str, str | None]:
-    """Return the household and the weight of a policy, if the table has them."""
-    named = {"household": policy.data.household, "weight": policy.data.weight}
-    return {role: name if name in table else None for role, name in named.items()}

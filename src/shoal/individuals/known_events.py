@@ -29,7 +29,6 @@ from shoal.kernels.subsets import Rows
 from shoal.remedy import Option, by, either
 from shoal.subsets import SubsetCounts
 
-MOST_EVENTS = 5  # maximum number of known events
 SETS = 10_000_000  # maximum number of sets of events per combination
 WORK = 5e9  # sets × combinations × variables, which take a few minutes
 COST = 30_000  # fixed cost of a combination, in sets

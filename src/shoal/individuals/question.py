@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from shoal.subsets import subsets_of
 
+MOST_EVENTS = 5  # maximum number of known events
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:

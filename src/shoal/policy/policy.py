@@ -12,7 +12,7 @@ k = 11
 """
 
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -233,6 +233,12 @@ class Policy(Checked):
                 tables=self.tables,
             )
         return self
+
+    def identified_by(self, subject: str | None, names: Collection[str]) -> Self:
+        """Return the policy with another subject, without the subject, household and weight that a table lacks."""
+        columns = {"subject": subject, "household": self.data.household, "weight": self.data.weight}
+        kept = {role: name if name in names else None for role, name in columns.items()}
+        return self.model_copy(update={"data": self.data.model_copy(update=kept)})
 
     def requiring(self, more: list[Any]) -> Self:
         """Return the policy with additional requirements."""

@@ -58,14 +58,14 @@ def check_references(tables: Mapping[str, TablePolicy]) -> None:
             raise ValueError(
                 f"table '{reference.table}' refers to '{reference.other}', which is not a table of the policy. {close}"
             )
-        check_roles(reference, tables)
+        _check_roles(reference, tables)
     try:
         in_order(tables)
     except CycleError as error:
         raise ValueError(f"tables refer to each other in a circle: {' → '.join(reversed(error.args[1]))}") from None
 
 
-def check_roles(reference: Reference, tables: Mapping[str, TablePolicy]) -> None:
+def _check_roles(reference: Reference, tables: Mapping[str, TablePolicy]) -> None:
     """Refuse a reference or a key that is to be generalised or protected: both are released as pseudonyms."""
     for table, column in ((reference.table, reference.column), (reference.other, reference.key)):
         settings = tables[table].columns.get(column)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from shoal.dataset.dataset import Dataset
 from shoal.dataset.inheritance import Heritage, Shows, inherited
-from shoal.dataset.links import Records, check_key, check_kinds, check_persons, check_subjects, whose
+from shoal.dataset.links import Records, check_links, check_subjects, whose
 from shoal.dataset.passed_column import PassedColumn
 from shoal.dataset.place import of_table
 from shoal.dataset.requirements import about, check_named, fitting
@@ -98,10 +98,7 @@ def _height(dataset: Dataset, name: str) -> int:
     """Return the highest level of the quasi-identifiers of a table without individuals; 0 for any other table."""
     if not dataset.lists_no_individuals(name):
         return 0
-    policy = dataset.policy.of(name)
-    policy = policy.model_copy(
-        update={"data": policy.data.model_copy(update={"subject": None, "household": None, "weight": None})}
-    )
+    policy = dataset.policy.of(name).identified_by(None, ())
     table = policy.apply(dataset.tables[name])
     return max((policy.hierarchies(table)[column].height for column in table.quasi), default=0)
 
@@ -159,13 +156,7 @@ def _check(dataset: Dataset) -> None:
     check_named(policy)
     check_subjects(policy, dataset.tables)
     check_pseudonyms(dataset)
-    for reference in dataset.references:
-        with of_table(reference.other):
-            check_key(reference, dataset.tables[reference.other])
-        with of_table(reference.table):
-            check_kinds(reference, dataset.tables[reference.table], dataset.tables[reference.other])
-    for name in dataset.tables:
-        check_persons(policy, dataset.tables, name)
+    check_links(policy, dataset.tables)
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,8 +294,6 @@ class _Making:
         policy = self.dataset.policy.of(self.name)
         encoded, subject = self._with_subject(records)
         table = Table.of([*encoded, *heritage.columns], len(records), self.given.source)
-        household, weight = (name if name in table else None for name in (policy.data.household, policy.data.weight))
-        data = policy.data.model_copy(update={"subject": subject, "household": household, "weight": weight})
         columns = dict(policy.columns)
         unsaid = [name for name in keys(self.dataset, self.name) if name not in columns and name != subject]
         columns.update(dict.fromkeys(unsaid, ColumnPolicy(role=Role.DIRECT)))
@@ -324,12 +313,11 @@ class _Making:
             require += [model for secret in heritage.secrets for model in secret.models]
         changed = {
             "columns": columns,
-            "data": data,
             "require": require,
             "search": search,
             "population": None if heritage.columns else policy.population,
         }
-        return table, policy.model_copy(update=changed)
+        return table, policy.model_copy(update=changed).identified_by(subject, table.names)
 
     def _with_subject(self, records: Records) -> tuple[list[Encoded], str | None]:
         """Return the columns of the given records, and the name of the subject column.

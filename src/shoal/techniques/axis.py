@@ -21,10 +21,12 @@ Ids = NDArray[np.uint32]
 class Axis(ABC):
     """One quasi-identifier with its values in order.
 
-    ``places[code]``: the position of a value in that order. A range of values extends from one place to another.
+    ``domain``: the values and what is known about them. ``places[code]``: the position of a value in that order.
+    A range of values extends from one place to another.
     ``maps``: the possible groupings of places, between whose groups a range can be cut.
     """
 
+    domain: Domain
     places: Ids
     maps: tuple[Ids, ...]
 

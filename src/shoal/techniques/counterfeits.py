@@ -52,7 +52,7 @@ class Counterfeited(Outliers):
         persons = np.bincount(units.of_row, units.persons, len(rows)).astype(np.int64)
         lacking = jury.least - np.bincount(classes.ids, persons[outliers], len(classes)).astype(np.int64)
         invented = np.repeat(outliers[classes.first], lacking)
-        return everybody.changed(Added(invented)).with_facts(
+        return everybody.changed(Added(invented)).with_outliers(
             treatment.facts, counterfeits=len(invented), records=int(rows.counts[outliers].sum())
         )
 

@@ -46,7 +46,7 @@ class Microaggregation(Technique):
         title="Grouping method",
         description="how groups are formed: around the farthest record and its opposite (mdav), also with groups of "
         "variable size (v-mdav), or record by record (k-member); by default the best of them in small tables, and "
-        "k-member in large ones; one column is grouped optimally",
+        "mdav in large ones; one column is grouped optimally",
     )
     exchange: bool = Field(
         default=True,
@@ -68,7 +68,6 @@ class Microaggregation(Technique):
     says: ClassVar[str] = "Each record is grouped with its nearest neighbours (microaggregation)."
     iso: ClassVar[str] = "microaggregation"
     minds_quality: ClassVar[bool] = False
-    any_number: ClassVar[bool] = False
     allows: ClassVar[frozenset[Allows]] = frozenset({Allows.OUTLIERS, Allows.SEVERAL})
 
     @property
@@ -87,17 +86,15 @@ class Microaggregation(Technique):
     def treat(self, goal: Goal, progress: Hook = silent) -> Treatment:
         """Group units by their places, merge failing groups, and show each group as a range."""
         jury = Jury(goal)
-        if jury.units.holders is not None or self.spread is not None:
-            self._check_single(goal)
+        self._check_single(goal)
         units = jury.units if self.spread is None else jury.records
         codes = [of_row[units.judged] for of_row in jury.codes]
-        domains = [axis.domain for axis in trees(goal.space)]
-        points = places(domains, codes, units.persons, goal.weighing(goal.space.names))
+        chosen = axes(goal.space, goal.bounds, free=self.intervals == "values")
+        points = places([axis.domain for axis in chosen], codes, units.persons, goal.weighing(goal.space.names))
         if units.holders is not None:
             return within_limit(goal, self._of_persons(goal, jury, points, progress), progress)
         labels = (self._near if self.spread is None else self._spread)(points, units, jury, progress)
         labels, failing = merged(jury, units, points, labels)
-        chosen = axes(goal.space, goal.bounds, free=self.intervals == "values")
         treatment = ranges_of(units, chosen, codes, labels, failing[labels])
         within = _within(points, units.persons, labels)
         return within_limit(goal, treatment.with_figures(within=within), progress)

@@ -57,7 +57,7 @@ class CellsLost(Outliers):
             for name, level in ((change.name, change.levels) for change in treated.generalised)
             if level is not None
         )
-        return treated.with_facts(treatment.facts, cells=cells, records=int(treatment.rows.counts[rescued].sum()))
+        return treated.with_outliers(treatment.facts, cells=cells, records=int(treatment.rows.counts[rescued].sum()))
 
 
 OUTLIERS.register("cells")(CellsLost())

@@ -175,4 +175,4 @@ def _moved(  # noqa: PLR0913, PLR0917 - the treatment and the relocations
     displacement = float((far[moved, taken[moved]] * number).sum() / max(number.sum(), 1))
     left = int(persons[outliers[taken < 0]].sum())
     relocated = treatment.changed(*changes, Suppressed(suppressed, left), Moved(elsewhere))
-    return relocated.with_facts(treatment.facts, moved=int(number.sum()), displacement=displacement)
+    return relocated.with_outliers(treatment.facts, moved=int(number.sum()), displacement=displacement)

@@ -138,8 +138,8 @@ class Treatment:
         """Return the treatment with figures on how it was found."""
         return replace(self, facts={**self.facts, **figures})
 
-    def with_facts(self, before: Mapping[str, Any], **outliers: float) -> "Treatment":
-        """Return the treatment with figures on its outliers that must be published."""
+    def with_outliers(self, before: Mapping[str, Any], **outliers: float) -> "Treatment":
+        """Return the treatment with the figures on how it was found (``before``), and those on its outliers."""
         return replace(self, facts={**before, "outliers": outliers})
 
     def recoding(self) -> Recoding:

@@ -14,7 +14,6 @@ from shoal.recoding.matching import Match
 from shoal.release.pairing import drawn_from, which
 from shoal.release.release import Release
 from shoal.table.column import SUPPRESSED
-from shoal.table.table import Table
 from shoal.verbs.inputs import AnyPolicy, Inputs, names_of, policy_of, table_of
 from shoal.verbs.on_datasets import also
 from shoal.verbs.released_dataset import TablePair, dataset_under, of_pairs
@@ -41,7 +40,8 @@ def _compare_dataset(  # noqa: PLR0913 - the options of the verb that apply to s
         given, shown = (
             table.only([name for name in table.names if name not in keys]) for table in (pair.original, pair.released)
         )
-        own, before, after = _present(dataset.policy.of(pair.name), given), pair.before, pair.after
+        policy, before, after = dataset.policy.of(pair.name), pair.before, pair.after
+        own = policy.identified_by(policy.data.subject, given.names)
         risk = None
         if before.shows:
             risk = compare(before.table, after.table, before.policy, qualities=[], matched=pair.match_of_view)
@@ -53,13 +53,6 @@ def _compare_dataset(  # noqa: PLR0913 - the options of the verb that apply to s
         return loss if risk is None else replace(loss, before=risk.before, after=risk.after)
 
     return DatasetResult(of_pairs(dataset, release, work, "comparing", progress or silent))
-
-
-def _present(policy: Policy, table: Table) -> Policy:
-    """Return the policy of a table, without the subject, household and weight that only another table has."""
-    named = {role: getattr(policy.data, role) for role in ("subject", "household", "weight")}
-    kept = {role: name if name in table else None for role, name in named.items()}
-    return policy.model_copy(update={"data": policy.data.model_copy(update=kept)})
 
 
 @also(_compare_dataset)

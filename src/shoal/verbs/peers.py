@@ -13,11 +13,10 @@ from shoal.dataset.result import DatasetResult
 from shoal.errors import ModelError
 from shoal.exact import exact
 from shoal.individuals.counting import counts_of
-from shoal.individuals.known_events import MOST_EVENTS
 from shoal.individuals.looking import look, plan
 from shoal.individuals.people import People
 from shoal.individuals.proximity import window
-from shoal.individuals.question import Question
+from shoal.individuals.question import MOST_EVENTS, Question
 from shoal.individuals.sampling import drawn
 from shoal.kernels.subsets import Window
 from shoal.policy.policy import Policy
