@@ -5,6 +5,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.kernels.library import using
 from shoal.kernels.siphash import siphash, siphash_texts
 
 KEY = (0x0706050403020100, 0x0F0E0D0C0B0A0908)  # bytes 0 to 15
@@ -66,4 +67,6 @@ def test_texts(texts, start):
 def test_words(messages):
     columns = [np.array(column, np.uint64) for column in zip(*messages, strict=True)]
     expected = [slow(KEY, b"".join(word.to_bytes(8, "little") for word in message)) for message in messages]
-    assert siphash(KEY, columns).tolist() == expected
+    for kernels in ("numpy", "auto"):
+        with using(kernels):
+            assert siphash(KEY, columns).tolist() == expected

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.engines.profiles import profiles_of
-from shoal.engines.protocol import DistinctRows, Profiles, Rewriting, Rewritten, Tallied, each_once
+from shoal.engines.protocol import DistinctRows, Kept, Profiles, Rewriting, Rewritten, Tallied, each_once
 from shoal.kernels.grouping import group_rows
 from shoal.kernels.translation import Codes
 
@@ -72,19 +72,23 @@ class MemoryEngine:
         codes = {name: tables[name][codes] if name in tables else codes for name, codes in self._codes.items()}
         return MemoryEngine(codes, {**self._sizes, **sizes}, self._rows)
 
-    def rewritten(self, how: Rewriting) -> Rewritten:
-        """Return the rewritten records, sorted."""
-        kept = np.flatnonzero(how.kept[how.rows.origin])
-        codes = {name: self._codes[name][kept] for name in how.needed}
+    def kept(self, how: Rewriting) -> tuple[NDArray[np.intp], Kept]:
+        """Return the records to rewrite: their numbers, and what rewriting needs of them."""
+        records = np.flatnonzero(how.kept[how.rows.origin])
+        codes = {name: self._codes[name][records] for name in how.needed}
         ordinals = None
         if how.numbers_records:
-            ordinals = group_rows(list(codes.values()), [self._sizes[name] for name in codes], len(kept)).ordinals
-        written = how.applied(how.rows.origin[kept], codes, ordinals)
+            ordinals = group_rows(list(codes.values()), [self._sizes[name] for name in codes], len(records)).ordinals
+        return records, Kept(how.rows.origin[records], codes, ordinals)
+
+    def rewritten(self, how: Rewriting) -> Rewritten:
+        """Return the rewritten records, sorted."""
+        records, kept = self.kept(how)
         columns = [
             np.concatenate([codes, how.added[name]]) if how.added else codes
-            for name, codes in zip(how.names, written, strict=True)
+            for name, codes in zip(how.names, how.applied(kept), strict=True)
         ]
-        origins = np.concatenate([kept, np.full(how.records - len(kept), -1)])
+        origins = np.concatenate([records, np.full(how.records - len(records), -1)])
         alike = group_rows(columns, [how.sizes[name] for name in how.names], len(origins))
         order = np.argsort(alike.ids, kind="stable")
         sorted_codes = {

@@ -64,11 +64,24 @@ class Profiles:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawing:
-    """Cells drawn at random record by record, from the codes of ``source`` and one random number per record."""
+    """Cells drawn at random record by record, from the codes of ``source`` and one random word per record.
+
+    ``values[c]``: a word for the value of code c, so that a person draws once for each value; None if all values of a
+    person share the draw.
+    """
 
     source: str
     key: SipKey
     draw: Callable[[Codes, Words], Codes]
+    values: Words | None = None
+
+    def words(self, codes: Codes, identities: Words) -> Words:
+        """Return the random word of each record. ``identities``: one word per record, which identifies it."""
+        return siphash(self.key, [identities] if self.values is None else [identities, self.values[codes]])
+
+    def cells(self, codes: Codes, identities: Words) -> Codes:
+        """Return the drawn codes of records."""
+        return self.draw(codes, self.words(codes, identities))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,32 +141,38 @@ class Rewriting:
         added = len(next(iter(self.added.values()), ()))
         return int(self.rows.counts[self.kept].sum()) + added
 
-    def applied(
-        self, places: NDArray[np.integer], codes: Mapping[str, Codes], ordinals: Words | None = None
-    ) -> tuple[Codes, ...]:
-        """Return the released codes of records, one array for each column.
+    def applied(self, kept: "Kept") -> tuple[Codes, ...]:
+        """Return the released codes of records, one array for each column."""
+        words = None if self.identity is None else self.identity.words(kept.codes, kept.ordinals)
+        return tuple(self._cells(name, kept, words) for name in self.names)
 
-        ``places``: the index of the distinct row of each record. ``codes``: the codes in columns of the original.
-        ``ordinals``: the number of each record among equal ones, if these must be distinguished.
-        """
-        words = None if self.identity is None else self.identity.words(codes, ordinals)
-        return tuple(self._cells(name, places, codes, words) for name in self.names)
-
-    def _cells(self, name: str, places: NDArray[np.integer], codes: Mapping[str, Codes], words: Words | None) -> Codes:
+    def _cells(self, name: str, kept: "Kept", words: Words | None) -> Codes:
         if name in self.by_row:
-            shown: Codes = self.by_row[name][places]
+            shown: Codes = self.by_row[name][kept.places]
             return shown
         if name in self.by_record and words is not None:
             drawing = self.by_record[name]
-            return drawing.draw(codes[drawing.source], siphash(drawing.key, [words]))
+            return drawing.cells(kept.codes[drawing.source], words)
         source, table = self.by_code[name]
-        return table[codes[source]]
+        return table[kept.codes[source]]
 
     def along(self, name: str, source: str, codes: int, size: int) -> "Rewriting":
         """Return the instructions with one more column, which is released unchanged."""
         as_it_is = np.arange(codes, dtype=narrowest(max(size, 1)))
         by_code = {**self.by_code, name: (source, as_it_is)}
         return replace(self, by_code=by_code, names=(*self.names, name), sizes={**self.sizes, name: size})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kept:
+    """Records of the original that are kept: their ``places`` among the distinct rows, and their ``codes``.
+
+    ``ordinals``: the number of each record among equal ones, if these must be distinguished.
+    """
+
+    places: NDArray[np.integer]
+    codes: Mapping[str, Codes]
+    ordinals: Words | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,7 +10,7 @@ from shoal.engines.counted import CountedEngine
 from shoal.engines.disk import DiskEngine, Spool
 from shoal.engines.memory import MemoryEngine
 from shoal.engines.outside import CHUNK, OutsideEngine, merged
-from shoal.engines.protocol import DistinctRows, Engine, Rewriting, Rewritten
+from shoal.engines.protocol import DistinctRows, Engine, Kept, Rewriting, Rewritten
 from shoal.engines.sorting import sorted_on_disk
 from shoal.errors import CapacityError
 from shoal.kernels.grouping import each_times, group_rows
@@ -46,7 +46,7 @@ def _counted(engine: OutsideEngine, how: Rewriting) -> Engine | None:
         if counts.sum() > MOST:
             return None
         kept, ordinals, counts = np.repeat(kept, counts), each_times(counts), np.ones(int(counts.sum()), np.int64)
-    written = how.applied(places[kept], {name: codes[name][kept] for name in how.needed}, ordinals)
+    written = how.applied(Kept(places[kept], {name: codes[name][kept] for name in how.needed}, ordinals))
     if how.added:
         written = tuple(
             np.concatenate([codes, how.added[name]]) for name, codes in zip(how.names, written, strict=True)
@@ -62,17 +62,30 @@ def _sorted(engine: OutsideEngine, how: Rewriting) -> Engine:
     return DiskEngine(spool, dict(zip(how.names, parts, strict=True)), how.sizes)
 
 
-def _records(
+def kept_records(engine: Engine, how: Rewriting) -> Iterator[Kept]:
+    """Yield the records to rewrite in chunks, in any order."""
+    if isinstance(engine, MemoryEngine):
+        yield engine.kept(how)[1]
+    elif isinstance(engine, OutsideEngine):
+        yield from _kept(engine, how, _numbered(engine, how, Spool()))
+
+
+def _kept(
     engine: OutsideEngine, how: Rewriting, chunks: Iterator[tuple[tuple[Codes, ...], Words | None]]
-) -> Iterator[tuple[Codes, ...]]:
-    """Yield rewritten records in the order of the input; synthetic records come last."""
+) -> Iterator[Kept]:
     places, number = engine.places(how.rows), len(how.rows.columns)
     for chunk, ordinals in chunks:
         at = places.of(chunk[:number]) if number else np.zeros(len(chunk[0]), np.uint32)
         kept = np.flatnonzero(how.kept[at])
-        codes = dict(zip(how.needed, chunk, strict=True))
-        some = None if ordinals is None else ordinals[kept]
-        yield how.applied(at[kept], {name: codes[name][kept] for name in how.needed}, some)
+        codes = {name: column[kept] for name, column in zip(how.needed, chunk, strict=True)}
+        yield Kept(at[kept], codes, None if ordinals is None else ordinals[kept])
+
+
+def _records(
+    engine: OutsideEngine, how: Rewriting, chunks: Iterator[tuple[tuple[Codes, ...], Words | None]]
+) -> Iterator[tuple[Codes, ...]]:
+    """Yield rewritten records in the order of the input; synthetic records come last."""
+    yield from map(how.applied, _kept(engine, how, chunks))
     if how.added:
         yield tuple(how.added[name] for name in how.names)
 

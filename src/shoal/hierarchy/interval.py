@@ -67,7 +67,7 @@ class Interval(Spec):
         if any(width <= 0 for width in self.widths):
             raise ValueError("widths must be positive")
         for fine, coarse in zip(self.widths, self.widths[1:], strict=False):
-            if coarse <= fine or (Fraction(_exact(coarse)) / Fraction(_exact(fine))).denominator > 1:
+            if coarse <= fine or (Fraction(exact_decimal(coarse)) / Fraction(exact_decimal(fine))).denominator > 1:
                 raise ValueError("each width must be a multiple of the previous one")
         for points in self.cuts:
             if not points or points != sorted(set(points)):
@@ -89,7 +89,9 @@ class Interval(Spec):
         """Return whether an interval of the last width, or the top coding, begins at a cut."""
         if cut in {self.bottom, self.top}:
             return True
-        steps = (Fraction(_exact(cut)) - Fraction(_exact(self.anchor))) / Fraction(_exact(self.widths[-1]))
+        steps = (Fraction(exact_decimal(cut)) - Fraction(exact_decimal(self.anchor))) / Fraction(
+            exact_decimal(self.widths[-1])
+        )
         inside = (self.bottom is None or cut > self.bottom) and (self.top is None or cut < self.top)
         return inside and steps.denominator == 1
 
@@ -128,7 +130,7 @@ class Interval(Spec):
 
     def _by_cuts(self, values: NDArray[np.float64], cuts: list[float], *, whole: bool) -> Labels:
         places = np.searchsorted(cuts, values, side="right")
-        edges = [None, *map(_exact, cuts), None]
+        edges = [None, *map(exact_decimal, cuts), None]
         ends = {place: (edges[place], edges[place + 1]) for place in set(places.tolist())}
         return self._labelled(values, places.tolist(), ends, whole=whole)
 
@@ -144,9 +146,9 @@ class Interval(Spec):
         self, values: NDArray[np.float64], places: Iterable[int], ends: Mapping[int, DecimalEnds], *, whole: bool
     ) -> Labels:
         """Label each value with its interval, clipped at bottom and top."""
-        labels = {place: _label(*self._clipped(*interval), whole=whole) for place, interval in ends.items()}
-        below = _label(None, _exact(self.bottom), whole=whole) if self.bottom is not None else ""
-        above = _label(_exact(self.top), None, whole=whole) if self.top is not None else ""
+        labels = {place: interval_label(*self._clipped(*interval), whole=whole) for place, interval in ends.items()}
+        below = interval_label(None, exact_decimal(self.bottom), whole=whole) if self.bottom is not None else ""
+        above = interval_label(exact_decimal(self.top), None, whole=whole) if self.top is not None else ""
         bottom, top = -np.inf if self.bottom is None else self.bottom, np.inf if self.top is None else self.top
         return [
             below if value < bottom else above if value >= top else labels[place]
@@ -155,19 +157,20 @@ class Interval(Spec):
 
     def _clipped(self, low: Decimal | None, high: Decimal | None) -> DecimalEnds:
         if self.bottom is not None:
-            low = _exact(self.bottom) if low is None else max(low, _exact(self.bottom))
+            low = exact_decimal(self.bottom) if low is None else max(low, exact_decimal(self.bottom))
         if self.top is not None:
-            high = _exact(self.top) if high is None else min(high, _exact(self.top))
+            high = exact_decimal(self.top) if high is None else min(high, exact_decimal(self.top))
         return low, high
 
 
-def _exact(number: float) -> Decimal:
+def exact_decimal(number: float) -> Decimal:
+    """Return the decimal with the shortest notation of a number."""
     return Decimal(str(number))
 
 
 def _edge(place: int, width: float, anchor: float) -> Decimal:
     with localcontext(prec=400):  # more digits than the largest double
-        return _exact(anchor) + place * _exact(width)
+        return exact_decimal(anchor) + place * exact_decimal(width)
 
 
 def _steps(column: Column, values: NDArray[np.float64], width: float, anchor: float) -> list[int]:
@@ -195,7 +198,12 @@ def _steps(column: Column, values: NDArray[np.float64], width: float, anchor: fl
     ]
 
 
-def _label(low: Decimal | None, high: Decimal | None, *, whole: bool) -> str:
+def interval_label(low: Decimal | None, high: Decimal | None, *, whole: bool) -> str:
+    """Return the label of the interval from ``low`` to below ``high``; None: unbounded.
+
+    >>> interval_label(Decimal(20), Decimal(30), whole=True), interval_label(Decimal(90), None, whole=True)
+    ('20-29', '90+')
+    """
     if low is None:
         return f"<{_plain(high)}"
     if high is None:

@@ -11,6 +11,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.kernels import library
+from shoal.kernels.library import address
+
 Words: TypeAlias = NDArray[np.uint64]
 SipKey: TypeAlias = tuple[int, int]
 
@@ -22,7 +25,13 @@ def siphash(key: SipKey, words: Sequence[Words]) -> Words:
     >>> [hex(number) for number in siphash(key, [message])]
     ['0x93f5f5799a932462']
     """
-    number = len(words[0]) if words else 1
+    number, native = len(words[0]) if words else 1, library.core()
+    if native is not None:
+        given = [np.ascontiguousarray(word, np.uint64) for word in words]
+        pointers, hashes = np.array([address(word) for word in given], np.uintp), np.empty(number, np.uint64)
+        halves = np.array(key, np.uint64)
+        native.shoal_siphash(address(halves), address(pointers), len(given), number, address(hashes))
+        return hashes
     state = _State(key, number)
     for word in words:
         state.add(word, slice(None))

@@ -8,12 +8,14 @@ from pydantic import Field, field_validator
 
 from shoal.errors import did_you_mean
 from shoal.hierarchy.spec import KINDS
+from shoal.perturbations.perturbation import PERTURBATIONS
 from shoal.table.missing import Missing
 from shoal.table.options import Options
 from shoal.table.role import Role
 from shoal.validation import Checked
 
 AnyHierarchy: Any = Annotated[reduce(or_, KINDS.values()), Field(discriminator="kind")]
+AnyPerturbation: Any = Annotated[reduce(or_, PERTURBATIONS.values()), Field(discriminator="kind")]
 
 
 class Data(Checked):
@@ -37,7 +39,9 @@ class ColumnPolicy(Checked):
     show: Literal["label", "midpoint", "mean", "median", "mode"] = Field(
         default="label", description="released value of a class: a label, or one representative value"
     )
-
+    perturb: AnyPerturbation | None = Field(
+        default=None, description="perturbation of a sensitive or insensitive column"
+    )
     names_nobody: bool = Field(
         default=False, description="release the column although it may identify individuals: all values were reviewed"
     )

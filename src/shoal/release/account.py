@@ -13,6 +13,7 @@ from shoal.recoding.lost_values import on_lost_values
 from shoal.release.case import Case
 from shoal.release.fingerprint import fingerprint
 from shoal.release.judgement import Judgement
+from shoal.release.perturbed import described
 from shoal.release.promise import Original
 from shoal.release.sampling import effect
 from shoal.release.transformation import Transformation
@@ -61,6 +62,7 @@ def facts(
         "pseudonyms": [] if case.policy.pseudonyms is None else case.policy.pseudonyms.columns,
         **({} if case.policy.dates is None else {"moved_dates": case.policy.dates.columns}),
         **({"split": split} if split else {}),
+        **({"perturbed": perturbed} if (perturbed := described(case.policy, transformation)) else {}),
         **_sampling(case, transformation, transformed),
         "truthful": known_truth(case.policy, transformation),
         "verified": True,

@@ -89,4 +89,5 @@ def original(case: Case, scheme: Mapping[str, int], transformed: Transformed) ->
         case.policy.data.missing,
         transformed.whose,
         transformed.thresholds,
+        transformed.truths,
     )

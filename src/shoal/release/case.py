@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.disclosure import USUAL
 from shoal.errors import PolicyError, did_you_mean
 from shoal.exact import exact
 from shoal.hierarchy.hierarchy import Hierarchy
@@ -19,10 +20,12 @@ from shoal.identification.shape import Form, Shape
 from shoal.models.evidence import Gatherer
 from shoal.models.model import Model, Need
 from shoal.models.pairs import with_pairs
+from shoal.perturbations.perturbation import Perturbation
 from shoal.policy.policy import Policy
 from shoal.population import Population
 from shoal.qualities.quality import LevelQuality, Quality, quality_named
 from shoal.release.drawing import draw_key
+from shoal.release.perturbation_check import check_perturbations
 from shoal.release.pseudonyms import key_of
 from shoal.release.requirement_check import check_requirement
 from shoal.release.sampling import sampled
@@ -68,6 +71,7 @@ class Case:
         """Check a table against its policy, and draw a sample if the policy requires one."""
         table = policy.apply(table)
         _check(table, policy)
+        check_perturbations(table, policy)
         _check_columns(table, policy)
         leaders = _leaders(table, policy)
         register = (
@@ -96,6 +100,18 @@ class Case:
     def given_records(self, records: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the record of the original table for each of some sampled records; −1 stays −1."""
         return records if self.drawn is None else np.where(records < 0, -1, self.drawn[records])
+
+    @property
+    def perturbations(self) -> dict[str, Perturbation]:
+        """The perturbation of each perturbed column."""
+        columns = self.policy.columns
+        named = {name: columns[name].perturb for name in self.table.names if name in columns}
+        return {name: perturbation for name, perturbation in named.items() if perturbation is not None}
+
+    @property
+    def least(self) -> int:
+        """The number of individuals below which no figure about them is published."""
+        return self.policy.k or USUAL
 
     @cached_property
     def hierarchies(self) -> dict[str, Hierarchy]:
@@ -183,7 +199,8 @@ class Case:
         how = self.policy.search
         quality = quality_named(how.quality, balance=how.balance, target=how.target)
         for name in quality.beside:
-            if self.table.roles.get(self.table[name].name) not in {Role.SENSITIVE, Role.INSENSITIVE}:
+            is_released = self.table.roles.get(self.table[name].name) in {Role.SENSITIVE, Role.INSENSITIVE}
+            if not is_released or name in self.perturbations:
                 raise PolicyError(
                     "target-not-released",
                     "The target '{column}' is not released unchanged.",

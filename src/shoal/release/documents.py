@@ -11,6 +11,7 @@ from shoal.release.fingerprint import fingerprint
 from shoal.release.manifest import written
 from shoal.release.origins import Origins, can_be_kept
 from shoal.release.part import ReleasePart
+from shoal.release.perturbed import described
 from shoal.release.published import figures, published
 
 
@@ -59,11 +60,13 @@ def _named(part: ReleasePart, hashes: Mapping[str, str]) -> dict[str, Any]:
 def _public(part: ReleasePart) -> dict[str, Any]:
     """Return the public manifest of a part. The manifest of a split table covers all its columns together."""
     tables, link = [*part.promise.tables.values()], part.promise.link
-    chosen = figures(part.policy, part.suppressed, part.given)
-    if link is None:
-        return published(tables[0], part.policy, chosen)
-    split = {"link": link, "columns": [list(table.names) for table in tables]}
-    return {**published(part.promise.whole, part.policy, chosen), "split": split}
+    chosen, perturbed = figures(part.policy, part.suppressed, part.given), described(part.policy, part.transformation)
+    public = published(tables[0] if link is None else part.promise.whole, part.policy, chosen)
+    if perturbed:
+        public["perturbed"] = perturbed
+    if link is not None:
+        public["split"] = {"link": link, "columns": [list(table.names) for table in tables]}
+    return public
 
 
 def _of_tables(parts: Mapping[str, ReleasePart], policy: Policy, hashes: Mapping[str, str]) -> Documents:

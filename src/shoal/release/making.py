@@ -15,6 +15,7 @@ from shoal.release.case import Case
 from shoal.release.cost import measured
 from shoal.release.dependence import dependent_labels
 from shoal.release.part import ReleasePart
+from shoal.release.perturbed import perturbed
 from shoal.release.promise import Promise
 from shoal.release.release import Release
 from shoal.release.soundness import check_sound
@@ -48,7 +49,7 @@ def released(case: Case, threads: int | None, progress: Hook) -> Release:
 
 
 def _attempt(case: Case, threads: int, progress: Hook) -> Release:
-    return _made(case, Transformation.of(case, treatment_of(case, threads, progress)), progress)
+    return _made(case, perturbed(case, Transformation.of(case, treatment_of(case, threads, progress))), progress)
 
 
 def workers(threads: int | None) -> int:

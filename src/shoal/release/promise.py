@@ -25,7 +25,8 @@ class Original:
     columns. ``hierarchies``: the hierarchies of these columns. ``population``: the population of the original.
     ``missing``: the treatment of missing values. ``subject``: the person of each released record. It is either a column
     with a code for each record, in the written order, or a column of the engine that the released table does not show.
-    ``thresholds``: the columns of the engine with the requirements of individuals.
+    ``thresholds``: the columns of the engine with the requirements of individuals. ``truths``: the columns of the
+    engine with the true values of sensitive columns whose cells were changed: models are evaluated on these.
     """
 
     sensitive: Mapping[str, Column]
@@ -35,6 +36,7 @@ class Original:
     missing: Missing
     subject: tuple[Column, Codes] | Column | None = None
     thresholds: Mapping[str, Column] = field(default_factory=dict)
+    truths: Mapping[str, Column] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

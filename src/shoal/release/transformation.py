@@ -1,6 +1,6 @@
 """Transformation of a table: a treatment, resolved into the released cells of each distinct row."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from shoal.release.columns import labelled
 from shoal.release.linked import followed
 from shoal.release.representative import represented
 from shoal.table.column import Column
-from shoal.techniques.change import Drawn, RowMask, Split
+from shoal.techniques.change import Coarsened, Drawn, RowMask, Split
 from shoal.techniques.treatment import Treatment
 
 Cells = Mapping[str, tuple[Column, Codes]]
@@ -28,19 +28,21 @@ class Transformation:
     """Transformation of the records, by distinct row (``rows``).
 
     ``suppressed``: rows whose records are suppressed. ``cells``: the released column of each quasi-identifier, and the
-    code that each row shows. ``drawn``: columns whose cells are drawn for each record. ``changed``: columns whose cells
-    are drawn or replaced by other values. ``split``: columns that are released in a table of their own. ``moved``: rows
-    that show the values of other rows. ``added``: the row that each counterfeit copies. ``persons``: the number of
-    suppressed persons. ``suppressed_records``: the number of suppressed records. ``scheme``: the level of each column,
-    if it is the same for all rows. ``levels``: the number of records on each level. ``heights``: the highest level of
-    each hierarchy. ``is_generalised``: whether a released cell shows a set of values. ``facts``: information on the
-    search for the treatment.
+    code that each row shows. ``drawn``: columns whose cells are drawn for each record. ``coarsened``: the
+    released column of each other column that is generalised by value, and the code that each value shows. ``changed``:
+    columns whose cells are drawn or replaced by other values. ``split``: columns that are released in a table of their
+    own. ``moved``: rows that show the values of other rows. ``added``: the row that each counterfeit copies.
+    ``persons``: the number of suppressed persons. ``suppressed_records``: the number of suppressed records.
+    ``scheme``: the level of each column, if it is the same for all rows. ``levels``: the number of records on each
+    level. ``heights``: the highest level of each hierarchy. ``is_generalised``: whether a released cell shows a set of
+    values. ``facts``: information on the search for the treatment.
     """
 
     rows: DistinctRows
     suppressed: RowMask
     cells: Cells = field(default_factory=dict)
     drawn: tuple[Drawn, ...] = ()
+    coarsened: Cells = field(default_factory=dict)
     changed: frozenset[str] = frozenset()
     split: Split | None = None
     moved: RowMask | None = None
@@ -84,6 +86,17 @@ class Transformation:
     def draws(self) -> bool:
         """Whether the key is used to draw cells, or to number the groups of a split table."""
         return bool(self.drawn) or self.split is not None
+
+    def with_changes(self, changes: Sequence[Drawn | Coarsened]) -> "Transformation":
+        """Return the transformation with further changes to columns that are not searched."""
+        drawn = tuple(change for change in changes if isinstance(change, Drawn))
+        coarsened = {change.name: (change.column, change.codes) for change in changes if isinstance(change, Coarsened)}
+        return replace(
+            self,
+            drawn=(*self.drawn, *drawn),
+            coarsened={**self.coarsened, **coarsened},
+            changed=self.changed | {change.name for change in drawn},
+        )
 
     @property
     def outliers(self) -> Mapping[str, Any]:

@@ -8,12 +8,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.engines.protocol import Drawing, Engine, RecordIdentity, Rewriting
+from shoal.engines.protocol import Engine, Rewriting
 from shoal.engines.translated import translated
 from shoal.engines.written import rewritten
-from shoal.kernels.siphash import siphash_texts
 from shoal.kernels.translation import Codes, narrowest
-from shoal.release.drawing import drawn_numbers, stream_key
+from shoal.release.drawing import drawing, drawn_numbers, identity
 from shoal.release.pseudonyms import pseudonymous
 from shoal.release.transformation import Transformation
 from shoal.table.about import About
@@ -41,7 +40,8 @@ class Transformed:
     suffix of their name. ``origins()``: the original record of each record of ``table``; −1 for a counterfeit.
     ``left_out``: the original columns that are not released, and the reason for each. ``whose``: a column with the
     number of the person, which the engine holds but the table does not show. ``thresholds``: the columns with the
-    requirements of individuals, which the engine holds as well.
+    requirements of individuals, and ``truths``: the true values of sensitive columns whose cells are changed; the
+    engine holds both as well.
     """
 
     table: Table
@@ -50,6 +50,7 @@ class Transformed:
     left_out: Mapping[str, str]
     whose: Column | None = None
     thresholds: Mapping[str, Column] = field(default_factory=dict)
+    truths: Mapping[str, Column] = field(default_factory=dict)
 
 
 def transformed(
@@ -82,13 +83,30 @@ class _Writing:
         for name in self._thresholds:
             how = how.along(name, name, self.table[name].size, self.table[name].size)
             columns[name] = self.table[name]
+        for name, hidden_name in self._truths.items():
+            how = how.along(hidden_name, name, self.table[name].size, self.table[name].size)
+            columns[hidden_name] = replace(self.table[name], name=hidden_name)
         if self._invented:
             how = replace(how, added=self._counterfeits(how, columns))
         whole, hidden, origins = self._released(how, columns, [name for name in how.names if self._is_shown(name)])
         split = self.transformation.split
         tables = {"": whole} if split is None else dict(self._split(how, columns, split))
         thresholds = {name: hidden.pop(name) for name in self._thresholds}
-        return Transformed(whole, tables, origins, self._left_out, next(iter(hidden.values()), None), thresholds)
+        truths = {name: hidden.pop(hidden_name) for name, hidden_name in self._truths.items()}
+        return Transformed(
+            whole, tables, origins, self._left_out, next(iter(hidden.values()), None), thresholds, truths
+        )
+
+    @cached_property
+    def _truths(self) -> dict[str, str]:
+        """The hidden column with the true values of each sensitive column whose cells are changed."""
+        changed = {*(change.name for change in self.transformation.drawn), *self.transformation.coarsened}
+        taken, names = list(self.table.names), dict[str, str]()
+        for name in self.table.sensitive:
+            if name in changed:
+                names[name] = unused(f"true {name}", taken)
+                taken.append(names[name])
+        return names
 
     @property
     def _thresholds(self) -> tuple[str, ...]:
@@ -137,10 +155,9 @@ class _Writing:
             names=tuple(columns),
             sizes={name: column.size for name, column in columns.items()},
             by_record={
-                name: Drawing(name, stream_key(self.key, f"cells of {name}"), change.draw)
-                for name, change in drawn.items()
+                name: drawing(self.key, self.table[name], change.draw, change.stream) for name, change in drawn.items()
             },
-            identity=_identity(self.table) if drawn else None,
+            identity=identity(self.table) if drawn else None,
         )
         return how, columns
 
@@ -152,6 +169,8 @@ class _Writing:
         column = self.table[name]
         if name in self.keys:
             return pseudonymous(column, self.keys[name], self._invented)
+        if name in self.transformation.coarsened:
+            return self.transformation.coarsened[name]
         return column, np.arange(column.size, dtype=narrowest(max(column.size, 1)))
 
     def _groups(self, split: Split, name: str) -> tuple[Column, Codes]:
@@ -173,18 +192,22 @@ class _Writing:
     def _counterfeits(self, how: Rewriting, columns: Mapping[str, Column]) -> dict[str, Codes]:
         """Return the codes of counterfeits: cells of their rows, pseudonyms of no person, and drawn values."""
         records = np.flatnonzero(self.table.engine.expand(how.rows, how.kept))
+        true_of = {hidden: name for name, hidden in self._truths.items()}
         invented = {name: codes[self.transformation.added] for name, codes in how.by_row.items()}
         for name, (source, places) in how.by_code.items():
             if name in self.keys:
                 invented[name] = self._other(name)[1][self.table[name].size :]
-            elif name == source:
-                invented[name] = places[self._drawn(name, records)]
+            elif name == source or name in true_of:
+                invented[name] = places[self._invented_codes(source, records)]
             else:  # the column of person numbers
                 size = columns[name].size
                 invented[name] = np.arange(size - self._invented, size).astype(narrowest(size))
+        identities = drawn_numbers(self.key, "counterfeits", self._invented)
+        for name, drawing_of in how.by_record.items():
+            invented[name] = drawing_of.cells(self._invented_codes(name, records), identities)
         return invented
 
-    def _drawn(self, name: str, kept: NDArray[np.intp]) -> Codes:
+    def _invented_codes(self, name: str, kept: NDArray[np.intp]) -> Codes:
         """Draw values of a column for counterfeits from their distribution among the released records."""
         places = drawn_numbers(self.key, f"counterfeits of {name}", self._invented) % np.uint64(len(kept))
         return self.table.codes(name)[kept[places.astype(np.intp)]]
@@ -212,13 +235,6 @@ class _Writing:
         first = [name for name in how.names if name not in apart and self._is_shown(name)]
         yield "", self._released(how, columns, first)[0]
         yield split.table, self._released(how, columns, (str(self._link), *apart))[0]
-
-
-def _identity(table: Table) -> RecordIdentity:
-    """Return the identity of records: the person; without a subject, all cells and the number among equal records."""
-    names = table.names if table.subject is None else (table.subject,)
-    hashes = {name: siphash_texts((0, 0), table[name].labels()) for name in names}
-    return RecordIdentity(hashes, repeats=table.subject is None)
 
 
 def _compacted(columns: Mapping[str, Column], engine: Engine) -> tuple[dict[str, Column], Engine]:

@@ -1,7 +1,11 @@
 """Truthfulness: statements on released values that may not be true of an individual."""
 
+from collections.abc import Mapping
+
+from shoal.perturbations.perturbation import Perturbation
 from shoal.policy.policy import Policy
 from shoal.release.transformation import Transformation
+from shoal.words import listed
 
 
 def truth(policy: Policy) -> str:
@@ -28,10 +32,22 @@ def known_truth(policy: Policy, transformation: Transformation) -> str:
 def _replaced(policy: Policy, outliers: str) -> str:
     """Return the statements on replaced values. ``outliers``: the statement on individuals who fit into no class."""
     represents = any(column.show != "label" for column in policy.columns.values())
+    perturbed = {name: column.perturb for name, column in policy.columns.items() if column.perturb is not None}
     sentences = [
         policy.search.technique.untrue,
         outliers,
+        _perturbed({name: perturb for name, perturb in perturbed.items() if not perturb.is_true}),
         "Dates were shifted by the same number of days for all records of an individual." if policy.dates else "",
         "Some columns show one representative value for a whole class." if represents else "",
     ]
-    return " ".join(filter(None, sentences)) or "No false value was introduced."
+    untrue = " ".join(filter(None, sentences)) or "No false value was introduced."
+    true = _perturbed({name: perturb for name, perturb in perturbed.items() if perturb.is_true})
+    return f"{true} {untrue}".lstrip()
+
+
+def _perturbed(perturbations: Mapping[str, Perturbation]) -> str:
+    """Return a sentence on each kind of perturbation, with its columns."""
+    columns: dict[str, list[str]] = {}
+    for name, perturbation in perturbations.items():
+        columns.setdefault(perturbation.says, []).append(name)
+    return " ".join(f"{says.removesuffix('.')}: {listed(names)}." for says, names in columns.items())

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from shoal.dataset.inheritance import Heritage, Shows, inherited
 from shoal.dataset.links import Records, named_records, whose
+from shoal.engines.derived import DerivedEngine
 from shoal.engines.memory import MemoryEngine
 from shoal.errors import ReleaseError
 from shoal.fileset import FileSet
@@ -134,10 +135,10 @@ def with_persons(stored: Table, promised: Table, original: Original) -> Table:
     A file does not contain the persons of its records. Its rows were verified to be the promised ones, with the same
     frequencies. The assignment of persons to records with equal values is therefore irrelevant.
     """
-    hidden = isinstance(original.subject, Column) or original.thresholds
+    hidden = isinstance(original.subject, Column) or original.thresholds or original.truths
     source = as_written(promised) if hidden else stored
     table = _with_subject(_recoded(replace(source, roles={}), original), original)
-    table = replace(table, columns=(*table.columns, *original.thresholds.values()))
+    table = _with_truths(replace(table, columns=(*table.columns, *original.thresholds.values())), original)
     return table.assign(quasi=list(promised.quasi), sensitive=list(promised.sensitive))
 
 
@@ -296,8 +297,22 @@ def _written(column: Column, *, numeric: bool) -> pa.Array:
 
 def _recoded(stored: Table, original: Original) -> Table:
     """Encode sensitive values with the codes of the original, so that values without a released record still count."""
-    names = [name for name in stored.names if name in original.sensitive]
+    names = [name for name in stored.names if name in original.sensitive and name not in original.truths]
     return stored.recoded({name: (before := original.sensitive[name], _placed(stored[name], before)) for name in names})
+
+
+def _with_truths(table: Table, original: Original) -> Table:
+    """Return the table with the true values of its sensitive columns instead of the released ones."""
+    if not original.truths:
+        return table
+    before = {name: original.sensitive[name] for name in original.truths}
+    places = {name: _placed(column, before[name]) for name, column in original.truths.items()}
+    derived = {name: ((column.name,), places[name].__getitem__) for name, column in original.truths.items()}
+    sizes = {column.name: column.size for column in table.columns}
+    sizes.update({column.name: column.size for column in (*original.truths.values(), *before.values())})
+    columns = tuple(before.get(column.name, column) for column in table.columns)
+    true = replace(table, columns=columns, engine=DerivedEngine(table.engine, derived, sizes))
+    return true.in_memory() if isinstance(table.engine, MemoryEngine) else true
 
 
 def _placed(column: Column, before: Column) -> Codes:

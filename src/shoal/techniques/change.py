@@ -1,8 +1,8 @@
 """Changes: the individual operations of a treatment on columns and records."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,13 +51,29 @@ class Replaced:
 class Drawn:
     """Random replacement of the cells of any column, record by record.
 
-    ``draw`` maps codes of the original and random numbers to codes of ``column``. Each record has a random number of
-    its own, or each person, if the subject of the records is known. The number depends on a secret key and on the
-    record, not on the order of the records.
+    ``draw`` maps codes of the original and random words to codes of ``column``. Each record has a random word of its
+    own, or each person and value, if the subject of the records is known. The word depends on a secret key and on the
+    record, not on the order of the records. ``stream``: columns with the same stream share the words of a person;
+    by default, each column has its own. ``facts``: figures on the draw that are published.
     """
 
     column: Column
     draw: Callable[[Codes, Words], Codes]
+    stream: str | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The name of the column."""
+        return self.column.name
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Coarsened:
+    """Generalisation of a column beside the quasi-identifiers: the code c of the original shows ``codes[c]``."""
+
+    column: Column
+    codes: Codes
 
     @property
     def name(self) -> str:
@@ -102,4 +118,4 @@ class Split:
     groups: Ints
 
 
-Change: TypeAlias = Generalised | Replaced | Drawn | Suppressed | Moved | Added | Split
+Change: TypeAlias = Generalised | Replaced | Drawn | Coarsened | Suppressed | Moved | Added | Split

@@ -1,0 +1,1 @@
+"""Perturbations: random or coarser values for single columns, each with its guarantee."""

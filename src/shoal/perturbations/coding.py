@@ -1,0 +1,125 @@
+"""Top and bottom coding: extreme values are released as one."""
+
+from dataclasses import replace
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from shoal.errors import PolicyError
+from shoal.hierarchy.interval import exact_decimal, interval_label
+from shoal.kernels.translation import narrowest
+from shoal.perturbations.perturbation import PERTURBATIONS, Perturbation
+from shoal.perturbations.values import Floats, Values, with_tail
+from shoal.table.column import Column, as_text
+from shoal.table.kind import Kind
+from shoal.techniques.change import Coarsened
+from shoal.techniques.technique import Truth
+
+
+@PERTURBATIONS.register("code")
+class Coding(Perturbation):
+    """Release numbers from a bound on as one set, such as "90+", and numbers below another bound as "<18".
+
+    ``top`` and ``bottom`` are the bounds; ``persons`` chooses them so that at least this number of individuals have
+    each of the coded values. ``show = "bound"`` releases the bound itself, so that the column stays numeric.
+    """
+
+    kind: Literal["code"] = "code"
+    top: float | None = Field(
+        default=None, title="Top", description="numbers from here on are released as one set, such as 90 for 90+"
+    )
+    bottom: float | None = Field(default=None, title="Bottom", description="numbers below are released as one set")
+    persons: int | None = Field(
+        default=None,
+        ge=2,
+        title="Individuals per coded value",
+        description="instead of bounds: minimum number of individuals with the highest and with the lowest values",
+    )
+    side: Literal["both", "top", "bottom"] = Field(
+        default="both", title="Side", description="side that is coded, if a number of individuals is given"
+    )
+    show: Literal["label", "bound"] = Field(
+        default="label", title="Released value", description='a label such as "90+", or the bound, 90'
+    )
+    says: ClassVar[str] = "Extreme values were released as one set (top and bottom coding)."
+    guarantee: ClassVar[str] = (
+        "All other values are unchanged. If a number of individuals is given, at least as many share each coded value."
+    )
+    iso: ClassVar[str] = "top and bottom coding"
+    truth: ClassVar[Truth] = Truth.TRUE
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if (self.persons is None) == (self.top is None and self.bottom is None):
+            raise ValueError("give either persons, or top or bottom")
+        if self.top is not None and self.bottom is not None and self.bottom > self.top:
+            raise ValueError("bottom must not be above top")
+        return self
+
+    @property
+    def is_random(self) -> bool:
+        """Coding draws nothing."""
+        return False
+
+    def change(self, values: Values) -> Coarsened:
+        """Replace the extreme values."""
+        number = len(values.places)
+        bottom, top = self.bounds(values.column.name, values.places, values.counts[:number])
+        below, above = values.places < bottom, values.places >= top
+        if self.show == "bound":
+            shown = pa.array(np.where(below, bottom, np.where(above, top, values.places)))
+            if values.column.kind is Kind.INTEGER:
+                if not all(float(end).is_integer() for end in (bottom, top) if np.isfinite(end)):
+                    raise values.unsuitable("it contains whole numbers, and a bound is none")
+                shown = shown.cast(pa.int64())
+            column = replace(values.column, values=pc.unique(shown))
+        else:
+            shown = self._labelled(values.column, below, above, (bottom, top))
+            names = pc.unique(shown)
+            column = replace(values.column, kind=Kind.TEXT, values=names.take(pc.sort_indices(names)))
+        places = pc.index_in(shown, column.values).to_numpy(zero_copy_only=False)
+        every = np.arange(values.column.size)
+        if not number:
+            return Coarsened(column, every.astype(narrowest(max(column.size, 1))))
+        return Coarsened(column, with_tail(places[np.minimum(every, number - 1)], every, number, column))
+
+    def bounds(self, name: str, places: Floats, persons: NDArray[np.int64]) -> tuple[float, float]:
+        """Return the bounds of a column: numbers below the first and from the second on are coded.
+
+        ``persons``: the number of individuals with each value; ``places``: the values, ascending.
+        """
+        if self.persons is None:
+            return -np.inf if self.bottom is None else self.bottom, np.inf if self.top is None else self.top
+        from_top, from_bottom = np.cumsum(persons[::-1])[::-1], np.cumsum(persons)
+        high = int(np.searchsorted(-from_top, -self.persons, "right")) - 1 if self.side != "bottom" else len(places)
+        low = int(np.searchsorted(from_bottom, self.persons)) + 1 if self.side != "top" else 0
+        if high < low or low > len(places):
+            raise PolicyError(
+                "too-few-to-code",
+                "Column '{column}' cannot be coded: {persons:individual} with the lowest and with the highest values "
+                "are more than it has.",
+                remedy="Reduce the number, or code one side only.",
+                column=name,
+                persons=self.persons,
+            )
+        return (
+            float(places[low]) if 0 < low < len(places) else -np.inf if not low else np.inf,
+            float(places[high]) if high < len(places) else np.inf,
+        )
+
+    @staticmethod
+    def _labelled(
+        column: Column, below: NDArray[np.bool_], above: NDArray[np.bool_], bounds: tuple[float, float]
+    ) -> pa.StringArray:
+        """Return the label of each value."""
+        whole, (bottom, top) = column.kind is Kind.INTEGER, bounds
+        shown = as_text(column.values)
+        if below.any():
+            shown = pc.if_else(pa.array(below), interval_label(None, exact_decimal(bottom), whole=whole), shown)
+        if above.any():
+            shown = pc.if_else(pa.array(above), interval_label(exact_decimal(top), None, whole=whole), shown)
+        return shown

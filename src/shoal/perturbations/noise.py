@@ -1,0 +1,222 @@
+"""Noise: random numbers are added to the values of a column."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from shoal.kernels.normal import normal
+from shoal.kernels.ranges import expanded
+from shoal.kernels.siphash import Words, siphash
+from shoal.kernels.translation import Codes
+from shoal.perturbations.grid import Grid
+from shoal.perturbations.perturbation import DATED, NUMBERS, PERTURBATIONS, Perturbation
+from shoal.perturbations.values import Floats, Units, Values, with_tail
+from shoal.table.column import Column
+from shoal.table.kind import Kind
+from shoal.techniques.change import Drawn
+
+_FARTHEST = 8.5  # standard deviations: no number drawn from 53 bits lies farther
+_MOST = 1 << 21  # values of a released column, if a coarser grid is fine enough
+_FINE = 10  # steps per standard deviation of the noise that are fine enough
+
+
+@PERTURBATIONS.register("noise")
+class Noise(Perturbation):
+    """Add normal noise to numbers or dates (Kim 1986; Tendick & Matloff 1994).
+
+        x' = m + (x + e − m) / √(1 + s²),   e ~ N(0, s²·σ²)
+
+    m, σ: mean and standard deviation of the column; s: the share. The division keeps mean and variance in expectation;
+    ``rescale = false`` omits it. ``correlated``: noise of all columns with the same setting has their correlation, so
+    that covariances are kept, too. Numbers beyond a bound are reflected at it. Zeros stay, unless ``zeros = false``.
+    """
+
+    kind: Literal["noise"] = "noise"
+    share: float = Field(
+        gt=0,
+        le=10,
+        allow_inf_nan=False,
+        title="Amount of noise",
+        description="standard deviation of the noise, as a share of the standard deviation of the column",
+    )
+    correlated: bool = Field(
+        default=False,
+        title="Correlated noise",
+        description="whether the noise has the correlation of all columns with this setting and the same share",
+    )
+    rescale: bool = Field(
+        default=True, title="Keep the variance", description="whether mean and variance are kept in expectation"
+    )
+    minimum: float | None = Field(
+        default=None,
+        title="Minimum",
+        description="smallest released number, or days since 1970 (default: 0, if no value is negative)",
+    )
+    maximum: float | None = Field(default=None, title="Maximum", description="largest released number (default: none)")
+    zeros: bool = Field(default=True, title="Keep zeros", description="whether zeros stay: they often mean none")
+    says: ClassVar[str] = "Random noise was added to the values."
+    guarantee: ClassVar[str] = "Mean and variance are kept in expectation, up to bounds and rounding."
+    iso: ClassVar[str] = "noise addition"
+    kinds: ClassVar[frozenset[Kind]] = NUMBERS | DATED
+
+    def stream(self, alike: tuple[str, ...]) -> str | None:
+        """Return the stream that correlated columns share."""
+        return f"noise of {', '.join(alike)}" if self.correlated else None
+
+    def change(self, values: Values) -> Drawn:
+        """Add noise to every value."""
+        moving = values.moving(zeros=self.zeros)[: len(values.column.values)]
+        mean, spread = values.moments(values.counts[: len(moving)] * moving)
+        if not spread:
+            raise values.nothing_to_draw("its values do not differ")
+        shrink = np.sqrt(1 + self.share**2) if self.rescale else 1.0
+        shift = _Shift(mean, self.share * spread, float(shrink), self._bounds(values))
+        factors = self._factors(values) if self.correlated else np.ones(1)
+        draw = _Draw.of(values, moving, shift, factors)
+        return Drawn(draw.column, draw, self.stream(values.alike))
+
+    def _bounds(self, values: Values) -> tuple[float, float]:
+        """Return the smallest and the largest position that may be released."""
+        if not np.isfinite(values.places).all():
+            raise values.unsuitable("it contains infinite numbers")
+        first, last = values.places.min(initial=np.inf), values.places.max(initial=-np.inf)
+        is_amount = values.column.kind.numeric and first >= 0
+        low = self.minimum if self.minimum is not None else 0.0 if is_amount else -np.inf
+        high = np.inf if self.maximum is None else self.maximum
+        if first < low or last > high:
+            raise values.unsuitable("it has values beyond the minimum or maximum of the noise")
+        return low, high
+
+    def _factors(self, values: Values) -> Floats:
+        """Return the weight of each shared random number in the noise of this column."""
+        names = values.alike
+        units = values.units(*names)
+        words = np.unique(units.words)
+        if len(words) < len(units):
+            raise values.unsuitable("some individuals have several different values, and the noise is correlated")
+        factors: Floats = _cholesky(_correlations(values, units))[names.index(values.column.name)]
+        return factors
+
+
+def _correlations(values: Values, units: Units) -> Floats:
+    """Return the correlations of the columns with the same perturbation, over units with numbers in all of them."""
+    parts = [Values(values.columns[name], values.units, values.columns) for name in values.alike]
+    known = np.logical_and.reduce(
+        [units.codes[part.column.name] < len(part.column.values) for part in parts]
+    )  # neither missing nor suppressed
+    standard = []
+    for part in parts:
+        places = part.places[units.codes[part.column.name][known]]
+        centred = places - places.mean() if len(places) else places
+        standard.append(centred / max(np.sqrt((centred**2).sum()), np.finfo(float).tiny))
+    return np.array([[(one * other).sum() for other in standard] for one in standard])
+
+
+def _cholesky(matrix: Floats) -> Floats:
+    """Return the lower triangular L with L·Lᵀ = matrix, whose rows have length 1; dependent columns get no own part.
+
+    >>> _cholesky(np.array([[1, 0.6], [0.6, 1]])).round(3).tolist()
+    [[1.0, 0.0], [0.6, 0.8]]
+    """
+    lower = np.zeros_like(matrix)
+    for row in range(len(matrix)):
+        for column in range(row):
+            rest = matrix[row, column] - (lower[row, :column] * lower[column, :column]).sum()
+            lower[row, column] = rest / lower[column, column] if lower[column, column] > 1e-8 else 0.0
+        lower[row, row] = np.sqrt(max(1.0 - (lower[row, :row] ** 2).sum(), 0.0))
+    return lower
+
+
+@dataclass(frozen=True, slots=True)
+class _Shift:
+    """The effect of noise on a position: ``scale`` is the standard deviation of the noise."""
+
+    mean: float
+    scale: float
+    shrink: float
+    bounds: tuple[float, float]
+
+    def free(self, places: Floats, numbers: Floats | float) -> Floats:
+        """Return the positions with noise, given standard normal numbers, irrespective of the bounds."""
+        return self.mean + (places + self.scale * numbers - self.mean) / self.shrink
+
+    def within(self, places: Floats) -> Floats:
+        """Return positions reflected at the bounds."""
+        low, high = self.bounds
+        reflected = np.where(places < low, 2 * low - places, places) if np.isfinite(low) else places
+        reflected = np.where(reflected > high, 2 * high - reflected, reflected) if np.isfinite(high) else reflected
+        return np.asarray(np.clip(reflected, low, high))
+
+    def reached(self, places: Floats) -> tuple[Floats, Floats]:
+        """Return the smallest and the largest position that the noise of each position can reach."""
+        ends = [self.free(places, number) for number in (-_FARTHEST, _FARTHEST)]
+        both = [*(self.within(end) for end in ends), *(np.clip(end, *self.bounds) for end in ends)]
+        return np.minimum.reduce(both), np.maximum.reduce(both)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Draw:
+    """The draw of noisy values: from codes and random words to codes of ``column``.
+
+    ``places``: the position of each original value; ``moving``: whether it may change. ``steps``: the released values
+    as steps of ``grid``. ``factors``: the weight of each random number of an individual.
+    """
+
+    column: Column
+    grid: Grid
+    steps: NDArray[np.int64]
+    places: Floats
+    moving: NDArray[np.bool_]
+    shift: _Shift
+    factors: Floats
+
+    @classmethod
+    def of(cls, values: Values, moving: NDArray[np.bool_], shift: _Shift, factors: Floats) -> "_Draw":
+        """Prepare the dictionary of all values that can be drawn."""
+        used = values.counts[: len(moving)] > 0
+        low, high = shift.reached(values.places[moving & used])
+        grid = Grid.of(values.column, values.places) or Grid.finer_than(shift.scale / _FINE**2)
+        while _number(grid, low, high) > _MOST and grid.coarser().step <= shift.scale / _FINE:
+            grid = grid.coarser()
+        steps = np.union1d(_steps(grid, low, high), grid.steps(values.places[~moving & used]))
+        column = grid.column(values.column, steps)
+        return cls(column, grid, steps, values.places, moving, shift, factors)
+
+    def __call__(self, codes: Codes, words: Words) -> Codes:
+        drawn = np.minimum(codes.astype(np.intp), len(self.places) - 1)
+        moved = self.shift.within(self.shift.free(self.places[drawn], self._numbers(words)))
+        steps = np.clip(self.grid.steps(np.where(self.moving[drawn], moved, self.places[drawn])), *self._ends)
+        return with_tail(np.searchsorted(self.steps, steps), codes, len(self.places), self.column)
+
+    @property
+    def _ends(self) -> tuple[int, int]:
+        return int(self.steps[0]), int(self.steps[-1])
+
+    def _numbers(self, words: Words) -> Floats:
+        """Return a standard normal number for each word."""
+        used = np.flatnonzero(self.factors)
+        return np.asarray(sum(self.factors[at] * normal(siphash((int(at), 2), [words])) for at in used))
+
+
+def _ranges(grid: Grid, low: Floats, high: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first and last steps of the disjoint ranges that cover all ranges from ``low`` to ``high``."""
+    first, last = grid.steps(low), grid.steps(high)
+    order = np.argsort(first, kind="stable")
+    first, last = first[order], np.maximum.accumulate(last[order])
+    begins = np.concatenate([[True], first[1:] > last[:-1] + 1])
+    ends = np.concatenate([begins[1:], [True]])
+    return first[begins], last[ends]
+
+
+def _number(grid: Grid, low: Floats, high: Floats) -> int:
+    first, last = _ranges(grid, low, high)
+    return int((last - first + 1).sum())
+
+
+def _steps(grid: Grid, low: Floats, high: Floats) -> NDArray[np.int64]:
+    """Return all steps from ``low`` to ``high``, ascending."""
+    first, last = _ranges(grid, low, high)
+    return expanded(first, last - first + 1)[1]

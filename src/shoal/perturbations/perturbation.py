@@ -1,0 +1,97 @@
+"""Perturbations: ways to release other values of a single column, and what each of them guarantees."""
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+from shoal.errors import DeclarationError, PolicyError
+from shoal.perturbations.values import Values
+from shoal.registry import Registry
+from shoal.table.column import Column
+from shoal.table.kind import Kind
+from shoal.techniques.change import Coarsened, Drawn
+from shoal.techniques.technique import Truth
+from shoal.validation import Checked
+
+NUMBERS = frozenset({Kind.INTEGER, Kind.NUMBER})
+DATED = frozenset({Kind.DATE})
+ORDERED = frozenset(kind for kind in Kind if kind.ordered)
+
+
+class Perturbation(Checked):
+    """The base of all perturbations. A subclass has a ``kind``, its options as fields, and :meth:`change`.
+
+    ``says``: a sentence on what happens to the values of a column. ``guarantee``: a sentence on what is guaranteed by
+    the mechanism. ``iso``: the operation in the terms of ISO/IEC 20889. ``truth``: the truthfulness of its cells.
+    ``kinds``: the kinds of columns that it applies to. ``needs_key``: whether values are drawn at random.
+    """
+
+    kind: str
+    says: ClassVar[str]
+    guarantee: ClassVar[str]
+    iso: ClassVar[str]
+    truth: ClassVar[Truth] = Truth.PERTURBED
+    kinds: ClassVar[frozenset[Kind]] = NUMBERS
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **options: Any) -> None:
+        """Refuse a perturbation that lacks a required declaration."""
+        super().__pydantic_init_subclass__(**options)
+        for name in ("says", "guarantee", "iso"):
+            if not isinstance(getattr(cls, name, None), str):
+                raise DeclarationError(
+                    "no-declaration",
+                    "The perturbation {perturbation} lacks {name}: ClassVar[str].",
+                    perturbation=cls.__name__,
+                    name=name,
+                )
+
+    @abstractmethod
+    def change(self, values: Values) -> Drawn | Coarsened:
+        """Return the change to the cells of a column."""
+
+    @property
+    def is_random(self) -> bool:
+        """Whether values are drawn at random, under the key."""
+        return True
+
+    @property
+    def is_true(self) -> bool:
+        """Whether each cell shows its value, or a set that contains it."""
+        return self.truth is Truth.TRUE
+
+    def stream(self, alike: tuple[str, ...]) -> str | None:  # noqa: ARG002 - for subclasses
+        """Return the stream of random numbers that columns share; None if each has its own.
+
+        ``alike``: the columns with the same perturbation.
+        """
+        return None
+
+    def reads(self, known: tuple[str, ...]) -> tuple[str, ...]:  # noqa: ARG002 - for subclasses
+        """Return the other columns whose values it reads. ``known``: the quasi-identifiers."""
+        return ()
+
+    def check(self, column: Column) -> None:
+        """Refuse a column that the perturbation does not apply to."""
+        if column.kind not in self.kinds:
+            raise PolicyError(
+                "perturbation-of-column",
+                "Column '{column}' cannot be perturbed by kind = \"{kind}\", which applies to: {kinds:listed}. It "
+                "contains {actual}.",
+                column=column.name,
+                kind=self.kind,
+                kinds=sorted(self.kinds),
+                actual=column.kind,
+            )
+
+    @classmethod
+    def called(cls) -> str:
+        """Return the name of the perturbation in a policy."""
+        return str(cls.model_fields["kind"].default)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The kind and the options that were set explicitly, in the notation of a policy."""
+        return {"kind": self.kind, **self.model_dump(mode="json", exclude_unset=True, exclude={"kind"})}
+
+
+PERTURBATIONS: Registry[type[Perturbation]] = Registry("perturbation", "shoal.perturbations")

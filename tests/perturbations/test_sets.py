@@ -1,0 +1,95 @@
+"""Rounding and coding: each released value stands for a set that contains the original one."""
+
+from decimal import ROUND_HALF_EVEN, Decimal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+from tests.effort import examples, per_profile
+from tests.perturbed_values import read, released
+
+from shoal.errors import PolicyError
+from shoal.perturbations.coding import Coding
+from shoal.perturbations.rounding import Rounding
+
+
+@given(
+    st.lists(st.decimals(-1000, 1000, places=2).map(float) | st.none(), min_size=1, max_size=30).filter(any),
+    st.sampled_from([0.05, 0.1, 0.25, 1, 2.5, 5, 30]),
+)
+@examples(300)
+def test_decimals_are_rounded_as_decimals(values, base):
+    before, after = released(Rounding(to=base), read(x=values), "x")
+    for old, new in zip(before, after, strict=True):
+        if old is None:
+            assert new is None
+            continue
+        multiple = (Decimal(str(old)) / Decimal(str(base))).to_integral_value(ROUND_HALF_EVEN)
+        assert new == float(multiple * Decimal(str(base)))
+        assert abs(Decimal(str(new)) - Decimal(str(old))) <= Decimal(str(base)) / 2
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20), st.sampled_from([0.3, 7.7, 1000]))
+@examples(100)
+def test_no_number_changes_by_more_than_half_the_base(values, base):
+    before, after = released(Rounding(to=base), read(x=values), "x")
+    assert all(abs(new - old) <= base / 2 * (1 + 1e-9) for old, new in zip(before, after, strict=True))
+
+
+def test_whole_numbers_stay_whole():
+    before, after = released(Rounding(to=5), read(x=[1, 2, 3, 7, 8, 12]), "x")
+    assert sorted(zip(before, after, strict=True)) == [(1, 0), (2, 0), (3, 5), (7, 5), (8, 10), (12, 10)]
+    assert all(isinstance(value, int) for value in after)
+    with pytest.raises(PolicyError, match="whole numbers, and the base is none"):
+        released(Rounding(to=2.5), read(x=[1, 2]), "x")
+
+
+def test_random_rounding_is_without_bias():
+    table = read(x=[1, 2, 3, 4, 5, None] * 30)
+    runs = [released(Rounding(to=5, method="random"), table, "x", key=key) for key in range(per_profile(40, 200, 500))]
+    for value in range(1, 6):
+        drawn = [new for before, after in runs for old, new in zip(before, after, strict=True) if old == value]
+        assert set(drawn) <= {0, 5}
+        assert np.mean(drawn) == pytest.approx(value, abs=4 * 2.5 / np.sqrt(len(drawn)))
+
+
+@given(st.lists(st.integers(0, 60) | st.none(), min_size=1, max_size=60).filter(any), st.integers(2, 12))
+@examples(300)
+def test_enough_persons_share_a_coded_value(values, persons):
+    table = read(x=values)
+    try:
+        before, after = released(Coding(persons=persons), table, "x")
+    except PolicyError as error:
+        assert error.code == "too-few-to-code"
+        assert len([value for value in values if value is not None]) < 2 * persons or len(set(values)) < 4
+        return
+    low = [old for old, new in zip(before, after, strict=True) if new is not None and new.startswith("<")]
+    high = [old for old, new in zip(before, after, strict=True) if new is not None and new.endswith("+")]
+    assert min(len(low), len(high)) >= persons
+    known = [value for value in values if value is not None]
+    for coded, new in ((low, min), (high, max)):  # one value less would be too few
+        edge = max(coded) if new is min else min(coded)
+        assert len([value for value in coded if value != edge]) < persons
+        assert sorted(coded) == sorted(v for v in known if (v <= edge if new is min else v >= edge))
+    rest = [(old, new) for old, new in zip(before, after, strict=True) if new is not None and new.isdigit()]
+    assert all(str(old) == new for old, new in rest)
+
+
+def test_bounds():
+    table = read(x=[5, 17, 18, 40, 89, 90, 97])
+    before, after = released(Coding(top=90, bottom=18), table, "x")
+    assert dict(zip(before, after, strict=True)) == {
+        5: "<18", 17: "<18", 18: "18", 40: "40", 89: "89", 90: "90+", 97: "90+",
+    }  # fmt: skip
+    before, after = released(Coding(top=90, bottom=18, show="bound"), table, "x")
+    assert dict(zip(before, after, strict=True)) == {5: 18, 17: 18, 18: 18, 40: 40, 89: 89, 90: 90, 97: 90}
+    _, after = released(Coding(top=2.5), read(x=[1.5, 2.5, None]), "x")
+    assert set(after) == {"1.5", ">=2.5", None}
+
+
+@pytest.mark.parametrize("options", [{}, {"persons": 5, "top": 3}, {"top": 1, "bottom": 2}, {"persons": 1}])
+def test_wrong_options(options):
+    with pytest.raises(ValidationError):
+        Coding(**options)

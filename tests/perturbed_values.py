@@ -1,0 +1,35 @@
+"""Values of a column as a perturbation reads them, without a release: every record is a person."""
+
+import numpy as np
+
+import shoal
+from shoal.perturbations.values import Units, Values
+
+
+def values_of(table, name, *, key=0, known=(), alike=(), least=1):
+    """Return the values of a column of a table, with random words that depend on the key."""
+    words = np.sort(np.random.default_rng(key).integers(0, 2**64, table.records, dtype=np.uint64, endpoint=False))
+    records = np.random.default_rng(key + 1_000_000).permutation(table.records)
+
+    def units(*others):
+        return Units(words, {other: table.codes(other)[records] for other in dict.fromkeys((name, *others))})
+
+    columns = {column.name: column for column in table.columns}
+    return Values(table[name], units, columns, tuple(known), tuple(alike), least)
+
+
+def released(perturbation, table, name, **options):
+    """Return the original and the released values of a column, as Python objects, one pair for each person."""
+    values = values_of(table, name, **options)
+    units, change = values.units(), perturbation.change(values)
+    codes = units.codes[name]
+    after = change.codes[codes] if hasattr(change, "codes") else change.draw(codes, units.words)
+    return [column.cells().take(of.astype(np.int64).tolist()).to_pylist() for column, of in (
+        (table[name], codes),
+        (change.column, after),
+    )]  # fmt: skip
+
+
+def read(**columns):
+    """Return a table of some columns."""
+    return shoal.read({name: list(column) for name, column in columns.items()})
