@@ -14,8 +14,11 @@ def values_of(table, name, *, key=0, known=(), alike=(), least=1):
     def units(*others):
         return Units(words, {other: table.codes(other)[records] for other in dict.fromkeys((name, *others))})
 
+    def tally():
+        return np.bincount(units().codes[name], minlength=table[name].size)
+
     columns = {column.name: column for column in table.columns}
-    return Values(table[name], units, columns, tuple(known), tuple(alike), least)
+    return Values(table[name], units, tally, columns, tuple(known), tuple(alike), least)
 
 
 def released(perturbation, table, name, **options):

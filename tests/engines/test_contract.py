@@ -37,10 +37,10 @@ age = {{ role = "quasi", hierarchy = {{ kind = "interval", widths = [10, 30] }} 
 sex = {{ role = "quasi", hierarchy = {{ kind = "suppression" }} }}
 place = {{ role = "quasi", hierarchy = {{ kind = "prefix", keep = [2] }} }}
 born = {{ role = "quasi", linked = "age", hierarchy = {{ kind = "interval", widths = [10, 30] }} }}
-dx = {{ role = "sensitive" }}
-cost = {{ role = "insensitive" }}
+dx = {{ role = "sensitive" {dx} }}
+cost = {{ role = "insensitive" {cost} }}
 name = {{ role = "direct" }}
-{more}
+{columns}
 [[require]]
 model = "k-anonymity"
 k = 3
@@ -111,11 +111,16 @@ def unrepeated(monkeypatch):
     monkeypatch.setattr(spark, "_MOST_CELLS", 0)
 
 
-def policy(subject=False, search=""):
-    """Return a policy; the column of persons is left out, unless it is the subject."""
+def policy(subject=False, search="", more="", **settings):
+    """Return a policy; the column of persons is left out, unless it is the subject.
+
+    ``settings``: further settings of single columns.
+    """
     whose = 'subject = "who"' if subject else ""
-    more = 'times = { role = "insensitive" }' + ("" if subject else '\nwho = { role = "direct" }')
-    return shoal.Policy.parse(POLICY.format(subject=whose, more=more, search=search))
+    columns = 'times = { role = "insensitive" }' + ("" if subject else '\nwho = { role = "direct" }')
+    return shoal.Policy.parse(
+        POLICY.format(subject=whose, columns=columns, search=search + more, **{"dx": "", "cost": "", **settings})
+    )
 
 
 QUASI = ["age", "sex", "place"]
@@ -247,6 +252,34 @@ def test_cells_that_are_drawn(files, engine, whose, way, tmp_path, monkeypatch):
     _drawn_values_are_where_they_should(inside, tables[0], whose)
     monkeypatch.setenv("DRAW_KEY", "another key that is long enough")
     assert shoal.anonymize(inside, asked).to_frame("pyarrow") != tables[0].to_frame("pyarrow")
+
+
+_DRAW = '\n[draw]\nkey_variable = "DRAW_KEY"'
+PERTURBED = {
+    "swap": ('{ kind = "swap", share = 0.2 }', '{ kind = "pram", keep = 0.6 }'),
+    "noise": ('{ kind = "noise", share = 0.4 }', '{ kind = "pram", keep = 0.2 }'),
+    "shuffle": ('{ kind = "shuffle", given = ["age", "sex", "dx"] }', '{ kind = "pram" }'),
+    "sets": ('{ kind = "round", to = 0.5, method = "random" }', '{ kind = "pram" }'),
+    "coded": ('{ kind = "code", persons = 20 }', '{ kind = "pram" }'),
+}
+
+
+@pairwise(engine=OUTSIDE, kind=list(PERTURBED), whose=["alone", "several"], way=["counted", "sorted"], indirect=["way"])
+def test_perturbed_columns(files, engine, kind, whose, way, tmp_path, monkeypatch):
+    """Byte for byte the same on every engine and in any order of records, and not the same with another key."""
+    monkeypatch.setenv("DRAW_KEY", "a key that is long enough")
+    cost, dx = PERTURBED[kind]
+    asked = policy(whose == "several", cost=f", perturb = {cost}", dx=f", perturb = {dx}", more=_DRAW)
+    inside, outside = both(files, engine, whose)
+    mixed = shoal.read(inside.to_frame("pyarrow").take(np.random.default_rng(0).permutation(ROWS)))
+    for number, table in enumerate((inside, outside, mixed)):
+        release = shoal.anonymize(table, asked)
+        release.save(tmp_path / f"{number}.csv")
+    first, *others = ((tmp_path / f"{number}.csv").read_bytes() for number in range(3))
+    assert others == [first, first]
+    monkeypatch.setenv("DRAW_KEY", "another key that is long enough")
+    shoal.anonymize(inside, asked).save(tmp_path / "other.csv")
+    assert (tmp_path / "other.csv").read_bytes() != first
 
 
 def _drawn_values_are_where_they_should(table, release, whose):

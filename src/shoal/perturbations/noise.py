@@ -103,7 +103,7 @@ class Noise(Perturbation):
 
 def _correlations(values: Values, units: Units) -> Floats:
     """Return the correlations of the columns with the same perturbation, over units with numbers in all of them."""
-    parts = [Values(values.columns[name], values.units, values.columns) for name in values.alike]
+    parts = [Values(values.columns[name], values.units, values.tally, values.columns) for name in values.alike]
     known = np.logical_and.reduce(
         [units.codes[part.column.name] < len(part.column.values) for part in parts]
     )  # neither missing nor suppressed

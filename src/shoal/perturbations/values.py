@@ -44,12 +44,14 @@ class Values:
     """One ``column`` and its relations to others.
 
     ``units(*names)``: the units of the records to be released, with their codes in this column and in others.
+    ``tally()``: the number of units with each code.
     ``columns``: all columns of the table. ``known``: the quasi-identifiers. ``alike``: the columns with the same
     perturbation, this one among them. ``least``: the number of persons below which nothing is published.
     """
 
     column: Column
     units: Callable[..., Units]
+    tally: Callable[[], NDArray[np.int64]]
     columns: Mapping[str, Column]
     known: tuple[str, ...] = ()
     alike: tuple[str, ...] = ()
@@ -58,7 +60,7 @@ class Values:
     @cached_property
     def counts(self) -> NDArray[np.int64]:
         """The number of units with each code."""
-        return np.bincount(self.units().codes[self.column.name], minlength=self.column.size)
+        return self.tally()
 
     @cached_property
     def places(self) -> Floats:

@@ -4,12 +4,13 @@ The changes are determined from the records to be released. Requirements are eva
 perturbation is not credited with any protection that it has not been measured to give.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.engines.protocol import Rewriting
 from shoal.engines.written import kept_records
@@ -67,6 +68,7 @@ class _Perturbing:
         return Values(
             column=table[name],
             units=units,
+            tally=lambda: self._tally(name, units),
             columns={column.name: column for column in table.columns},
             known=table.quasi,
             alike=alike,
@@ -86,6 +88,11 @@ class _Perturbing:
         sorted_codes = {name: codes[name][order] for name in names}
         differ = np.logical_or.reduce([np.diff(column) != 0 for column in (words[order], *sorted_codes.values())])
         return Units(words[order], sorted_codes).some(np.concatenate([np.ones(min(len(order), 1), bool), differ]))
+
+    def _tally(self, name: str, units: Callable[[], Units]) -> NDArray[np.int64]:
+        """Return the number of persons with each value; without a subject, each record is a person."""
+        codes = self._records[0] if self.case.table.subject is None else units().codes
+        return np.bincount(codes[name], minlength=self.case.table[name].size)
 
     @cached_property
     def _records(self) -> tuple[Mapping[str, Codes], Words]:

@@ -1,0 +1,270 @@
+"""Perturbed columns of a release: no credit for privacy, one draw per person and value, nothing that undoes them."""
+
+import json
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import shoal
+from shoal import toml
+from shoal.errors import PolicyError, ReleaseError, ShoalError
+from tests.effort import examples
+
+KEY = "a key that is long enough"
+KINDS = {
+    "round": {"kind": "round", "to": 5},
+    "rounded at random": {"kind": "round", "to": 5, "method": "random"},
+    "code": {"kind": "code", "persons": 3},
+    "noise": {"kind": "noise", "share": 0.5},
+    "swap": {"kind": "swap", "share": 0.4},
+    "shuffle": {"kind": "shuffle"},
+}
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch):
+    monkeypatch.setenv("DRAW_KEY", KEY)
+
+
+def policy(columns, requirements=({"model": "k-anonymity", "k": 2},), **more):
+    """Return a policy with a key."""
+    given = {
+        "version": 1,
+        "columns": columns,
+        "require": list(requirements),
+        "draw": {"key_variable": "DRAW_KEY"},
+        **more,
+    }
+    return shoal.Policy.model_validate(given)
+
+
+def rows(release):
+    return release.to_frame("pyarrow").to_pydict()
+
+
+@st.composite
+def cohorts(draw):
+    """Persons with one to three records each, some values missing."""
+    rng = np.random.default_rng(draw(st.integers(0, 10_000)))
+    persons = draw(st.integers(8, 25))
+    who = np.repeat(np.arange(persons), rng.integers(1, 4, persons))
+    sex, age = rng.choice(["f", "m"], persons)[who], rng.integers(40, 46, persons)[who]
+    return {
+        "who": who.tolist(),
+        "age": age.tolist(),
+        "sex": sex.tolist(),
+        "dx": rng.choice(["flu", "gout", None], len(who), p=[0.6, 0.3, 0.1]).tolist(),
+        "cost": [None if rng.random() < 0.1 else int(cost) for cost in rng.integers(0, 40, len(who))],
+    }
+
+
+@given(cohorts(), st.sampled_from([*KINDS, "pram"]), st.sampled_from(["global", "local", "mondrian"]), st.booleans())
+@examples(120)
+def test_every_kind_and_technique_with_several_records(cohort, kind, recoding, of_persons):
+    """A release meets its requirements on true values, and shows values where and as the perturbation promises."""
+    columns = {"age": {"role": "quasi", "hierarchy": {"kind": "interval", "widths": [2]}}, "sex": {"role": "quasi"}}
+    columns["dx"] = {"role": "sensitive", **({"perturb": {"kind": "pram", "keep": 0.3}} if kind == "pram" else {})}
+    columns["cost"] = {"role": "insensitive", **({} if kind == "pram" else {"perturb": KINDS[kind]})}
+    columns["who"] = {"role": "direct"}
+    data = {"subject": "who"} if of_persons else {}
+    if of_persons:
+        del columns["who"]
+    asked = [{"model": "k-anonymity", "k": 2}, {"model": "l-diversity", "l": 2}]
+    table = shoal.read(cohort)
+    try:
+        release = shoal.anonymize(
+            table, policy(columns, asked, data=data, search={"recoding": recoding, "suppression": 0.5})
+        )
+    except (ReleaseError, PolicyError) as error:
+        assert error.code in {"too-little-suppression", "too-much-suppression", "impossible", "nothing-perturbed",
+            "too-few-to-code", "too-few-individuals"}  # fmt: skip
+        return
+    shown, origins = rows(release), release.records
+    classes = defaultdict(list)
+    for place, origin in enumerate(origins):
+        classes[shown["age"][place], shown["sex"][place]].append(origin)
+    for members in classes.values():
+        assert len({cohort["who"][origin] if of_persons else origin for origin in members}) >= 2
+        assert len({cohort["dx"][origin] for origin in members}) >= 2
+    for name in ("dx", "cost"):
+        seen = {}
+        for place, origin in enumerate(origins):
+            old, new = cohort[name][origin], shown[name][place]
+            assert (old is None) == (new is None)
+            if of_persons:  # one draw per person and value
+                assert seen.setdefault((cohort["who"][origin], old), new) == new
+
+
+HOMOGENEOUS = {
+    "age": [30, 30, 30, 30, 50, 50, 50, 50],
+    "dx": ["flu", "flu", "flu", "flu", "flu", "gout", "gout", "ms"],
+}
+
+
+def test_a_perturbation_gets_no_credit():
+    """A class whose members all have the flu stays so for the requirement, although the release shows other values."""
+    columns = {"age": {"role": "quasi", "hierarchy": {"kind": "suppression"}}}
+    for keep in (0, 0.5):
+        columns["dx"] = {"role": "sensitive", "perturb": {"kind": "pram", "keep": keep}}
+        release = shoal.anonymize(
+            shoal.read(HOMOGENEOUS), policy(columns, [{"model": "l-diversity", "l": 2}], search={"suppression": 0})
+        )
+        assert set(rows(release)["age"]) == {"*"}
+        assert release.requirements[0].verdict.value == {"l": 3}
+        columns["dx"]["perturb"] = {"kind": "pram", "keep": keep}
+    measured = [
+        shoal.anonymize(shoal.read(HOMOGENEOUS), policy({**columns, "dx": dx}, [{"model": "t-closeness", "t": 0.5}]))
+        for dx in ({"role": "sensitive"}, columns["dx"])
+    ]
+    assert measured[0].requirements[0].verdict.value == measured[1].requirements[0].verdict.value
+
+
+def test_true_values_are_in_no_file(tmp_path):
+    """The engine holds the true values beside the released ones, and no file does."""
+    rng = np.random.default_rng(0)
+    table = shoal.read(
+        {"age": rng.integers(20, 25, 60).tolist(), "bill": (rng.integers(10_000, 99_999, 60) / 7).tolist()}
+    )
+    columns = {"age": {"role": "quasi"}, "bill": {"role": "sensitive", "perturb": {"kind": "noise", "share": 0.2}}}
+    release = shoal.anonymize(table, policy(columns, search={"suppression": 0.5}))
+    release.save(tmp_path / "out.csv")
+    true = {f"{value!r}"[:9] for value in table.to_frame("pyarrow").column("bill").to_pylist()}
+    public = [tmp_path / "out.csv", tmp_path / "out.csv.manifest.json"]
+    assert release.to_frame("pyarrow").column_names == ["age", "bill"]
+    assert not any(value in path.read_text() for value in true for path in public)
+
+
+def test_manifests_name_the_perturbation_and_no_key(tmp_path):
+    columns = {
+        "age": {"role": "quasi"},
+        "dx": {"role": "sensitive", "perturb": {"kind": "pram", "keep": 0.5}},
+        "cost": {"role": "insensitive", "perturb": {"kind": "noise", "share": 0.25}},
+    }
+    rng = np.random.default_rng(1)
+    table = shoal.read(
+        {
+            "age": rng.integers(20, 23, 80).tolist(),
+            "dx": rng.choice(["flu", "gout"], 80).tolist(),
+            "cost": rng.integers(0, 50, 80).tolist(),
+        }
+    )
+    shoal.anonymize(table, policy(columns)).save(tmp_path / "out.csv")
+    public = json.loads((tmp_path / "out.csv.manifest.json").read_text())
+    assert public["perturbed"]["cost"] == {
+        "kind": "noise",
+        "share": 0.25,
+        "proved": public["perturbed"]["cost"]["proved"],
+    }
+    assert set(public["perturbed"]["dx"]["matrix"]) == {"flu", "gout"}
+    assert "Random noise was added to the values: 'cost'." in public["truthful"]
+    assert "No false value" not in public["truthful"]
+    assert not any(KEY in path.read_text() for path in tmp_path.rglob("*.*") if path.is_file())
+
+
+def test_sets_introduce_no_false_value(tmp_path):
+    columns = {"age": {"role": "quasi"}, "cost": {"role": "insensitive", "perturb": {"kind": "round", "to": 5}}}
+    release = shoal.anonymize(shoal.read({"age": [1, 1, 2, 2], "cost": [3, 9, 14, 20]}), policy(columns))
+    assert rows(release)["cost"] == [5, 10, 15, 20]
+    assert release.facts["truthful"].startswith("Values were rounded to multiples of a base: 'cost'.")
+    assert release.facts["truthful"].endswith("No false value was introduced.")
+
+
+def test_the_same_person_and_value_draws_the_same_when_data_grow():
+    """A later extract repeats the draws of the former one, so that noise does not average out."""
+    rng = np.random.default_rng(2)
+    who, cost = np.arange(60), rng.integers(0, 100, 60)
+    columns = {
+        "age": {"role": "quasi"},
+        "cost": {"role": "insensitive", "perturb": {"kind": "pram", "matrix": _swaps()}},
+    }
+    shown = []
+    for number in (40, 60):
+        data = {"who": who[:number].tolist(), "age": [1, 2] * (number // 2), "cost": (cost[:number] % 3).tolist()}
+        release = shoal.anonymize(shoal.read(data), policy(columns, data={"subject": "who"}))
+        shown.append(dict(zip(np.array(data["who"])[release.records].tolist(), rows(release)["cost"], strict=True)))
+    assert all(shown[1][person] == value for person, value in shown[0].items())
+
+
+def _swaps():
+    return {str(old): {str(new): 1 / 3 for new in range(3)} for old in range(3)}
+
+
+def people(number=200):
+    """Return weights, heights, and the body mass index that follows from them."""
+    rng = np.random.default_rng(7)
+    height, weight = rng.normal(1.7, 0.1, number).round(2), rng.normal(75, 12, number).round(1)
+    return {
+        "age": rng.integers(20, 24, number).tolist(),
+        "height": height.tolist(),
+        "weight": weight.tolist(),
+        "bmi": (weight / height**2).round(1).tolist(),
+        "kilos": weight.tolist(),
+    }
+
+
+@pytest.mark.parametrize(
+    ("beside", "undone"),
+    [
+        (["height", "bmi"], True),
+        (["kilos"], True),
+        (["height"], False),
+        (["bmi"], False),
+        ([], False),
+    ],
+)
+def test_what_other_columns_tell_is_refused(beside, undone):
+    """Noise on the weight is undone by height and body mass index, and by a copy of the weight."""
+    noisy = {"role": "sensitive", "perturb": {"kind": "noise", "share": 0.2}}
+    columns = {"age": {"role": "quasi"}, "weight": noisy, **{name: {"role": "insensitive"} for name in beside}}
+    table = shoal.read(people())
+    if not undone:
+        shoal.anonymize(table, policy(columns))
+        return
+    with pytest.raises(PolicyError, match="has no effect") as caught:
+        shoal.anonymize(table, policy(columns))
+    assert all(f"'{name}'" in caught.value.message for name in beside)
+    columns.update(dict.fromkeys(beside, noisy))  # all of them perturbed
+    shoal.anonymize(table, policy(columns))
+
+
+@pytest.mark.parametrize(
+    ("column", "code"),
+    [
+        ({"role": "direct", "perturb": {"kind": "swap"}}, "perturbation-of-role"),
+        ({"role": "sensitive", "perturb": {"kind": "shuffle", "given": ["nobody"]}}, "perturbation-reads-unknown"),
+        ({"role": "sensitive", "perturb": {"kind": "noise", "share": 0}}, "invalid"),
+        ({"role": "sensitive", "perturb": {"kind": "noize"}}, "invalid"),
+    ],
+)
+def test_wrong_policies(column, code):
+    with pytest.raises(ShoalError) as caught:
+        shoal.anonymize(
+            shoal.read({"age": [1, 1], "cost": [3, 9]}),
+            shoal.Policy.parse(
+                "version = 1\ncolumns.age = 'quasi'\nrequire = [{ model = 'k-anonymity', k = 2 }]\n"
+                f"columns.cost = {toml.value(column)}"
+            ),
+        )
+    assert caught.value.code == code
+
+
+def test_text_cannot_be_rounded():
+    columns = {"age": {"role": "quasi"}, "dx": {"role": "sensitive", "perturb": {"kind": "round", "to": 5}}}
+    with pytest.raises(PolicyError, match="applies to: 'integer', 'number'. It contains text"):
+        shoal.anonymize(shoal.read({"age": [1, 1], "dx": ["a", "b"]}), policy(columns))
+
+
+@pytest.mark.parametrize("perturb", [*KINDS.values()])
+def test_counterfeits_have_perturbed_values_too(perturb):
+    columns = {
+        "age": {"role": "quasi", "hierarchy": {"kind": "suppression"}},
+        "cost": {"role": "sensitive", "perturb": perturb},
+    }
+    table = shoal.read({"age": [1] * 20 + [2] * 20 + [3], "cost": list(range(41))})
+    asked = policy(columns, [{"model": "k-anonymity", "k": 3}], search={"outliers": "counterfeits", "suppression": 0.1})
+    release = shoal.anonymize(table, asked)
+    assert len(rows(release)["cost"]) == 43
+    assert None not in rows(release)["cost"]
