@@ -1,4 +1,4 @@
-"""Rounding and coding: each released value stands for a set that contains the original one."""
+"""BaseRounding and coding: each released value stands for a set that contains the original one."""
 
 from decimal import ROUND_HALF_EVEN, Decimal
 
@@ -11,8 +11,8 @@ from tests.effort import examples, per_profile
 from tests.perturbed_values import read, released
 
 from shoal.errors import PolicyError
-from shoal.perturbations.coding import Coding
-from shoal.perturbations.rounding import Rounding
+from shoal.perturbations.code import Coding
+from shoal.perturbations.round import BaseRounding
 
 
 @given(
@@ -21,7 +21,7 @@ from shoal.perturbations.rounding import Rounding
 )
 @examples(300)
 def test_decimals_are_rounded_as_decimals(values, base):
-    before, after = released(Rounding(to=base), read(x=values), "x")
+    before, after = released(BaseRounding(to=base), read(x=values), "x")
     for old, new in zip(before, after, strict=True):
         if old is None:
             assert new is None
@@ -34,21 +34,23 @@ def test_decimals_are_rounded_as_decimals(values, base):
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20), st.sampled_from([0.3, 7.7, 1000]))
 @examples(100)
 def test_no_number_changes_by_more_than_half_the_base(values, base):
-    before, after = released(Rounding(to=base), read(x=values), "x")
+    before, after = released(BaseRounding(to=base), read(x=values), "x")
     assert all(abs(new - old) <= base / 2 * (1 + 1e-9) for old, new in zip(before, after, strict=True))
 
 
 def test_whole_numbers_stay_whole():
-    before, after = released(Rounding(to=5), read(x=[1, 2, 3, 7, 8, 12]), "x")
+    before, after = released(BaseRounding(to=5), read(x=[1, 2, 3, 7, 8, 12]), "x")
     assert sorted(zip(before, after, strict=True)) == [(1, 0), (2, 0), (3, 5), (7, 5), (8, 10), (12, 10)]
     assert all(isinstance(value, int) for value in after)
     with pytest.raises(PolicyError, match="whole numbers, and the base is none"):
-        released(Rounding(to=2.5), read(x=[1, 2]), "x")
+        released(BaseRounding(to=2.5), read(x=[1, 2]), "x")
 
 
 def test_random_rounding_is_without_bias():
     table = read(x=[1, 2, 3, 4, 5, None] * 30)
-    runs = [released(Rounding(to=5, method="random"), table, "x", key=key) for key in range(per_profile(40, 200, 500))]
+    runs = [
+        released(BaseRounding(to=5, method="random"), table, "x", key=key) for key in range(per_profile(40, 200, 500))
+    ]
     for value in range(1, 6):
         drawn = [new for before, after in runs for old, new in zip(before, after, strict=True) if old == value]
         assert set(drawn) <= {0, 5}

@@ -16,12 +16,12 @@ from shoal.perturbations.shuffle import Shuffling
 def shuffled(table, name, key=0, **options):
     """Return the records' values before and after, with their codes in the other columns."""
     values = values_of(table, name, key=key, known=[other for other in table.names if other != name])
-    units = values.units(*table.names)
+    draws = values.draws(*table.names)
     change = Shuffling(**options).change(values)
-    codes = units.codes[name]
-    after = change.draw(codes, units.words)
+    codes = draws.codes[name]
+    after = change.draw(codes, draws.words)
     labels = [change.column.cells().take(of.astype(np.int64).tolist()).to_pylist() for of in (codes, after)]
-    return *labels, units.codes
+    return *labels, draws.codes
 
 
 @given(

@@ -1,7 +1,7 @@
 """Comparison of a release with its original: information loss and privacy."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from shoal.models.attained import Attainment
 from shoal.models.evidence import Gatherer
 from shoal.plain import in_numbers
 from shoal.progress import Hook
-from shoal.qualities.quality import QUALITIES, Measured, quality_named
+from shoal.qualities.quality import QUALITIES, Measured, Score, quality_named
 from shoal.recoding.lost_values import on_lost_values
 from shoal.recoding.matching import Match
 from shoal.recoding.nodes import Fate, Ints
@@ -54,7 +54,8 @@ class Comparison(Presentable):
     ``quality``: the measures by name; ``left_out``: the measures that could not be computed, with the reason.
     ``before``, ``after``: the privacy models that could be measured. ``matched``: the method that matched the records,
     or None. ``remarks``: texts that could not be interpreted, or contradict the original. ``notes``: notes for the
-    reader. ``filter``: the condition on the records of analyses.
+    reader. ``filter``: the condition on the records of analyses. ``perturbed``: the measures of each perturbed column,
+    which are not included in the others.
     """
 
     __module__ = "shoal"
@@ -74,6 +75,7 @@ class Comparison(Presentable):
     recoding: Recoding
     persons: Ints | None = None
     filter: str | None = None
+    perturbed: Mapping[str, Mapping[str, Score]] = field(default_factory=dict)
 
     def where(self, condition: str) -> "Comparison":
         """Return the comparison whose analyses use only the records that fulfil a condition, such as ``visit=1``."""
@@ -140,8 +142,15 @@ class Comparison(Presentable):
                 for name, value in self.before.items()
             },
             "columns": {name: asdict(fates) for name, fates in self.columns.items()},
+            **({"perturbed": self._perturbed} if self.perturbed else {}),
             "remarks": [asdict(remark) for remark in self.remarks],
             "notes": list(self.notes),
+        }
+
+    @property
+    def _perturbed(self) -> dict[str, dict[str, float]]:
+        return {
+            column: {name: score.value for name, score in scores.items()} for column, scores in self.perturbed.items()
         }
 
     def to_frame(self, kind: str | None = None) -> Any:
@@ -158,6 +167,11 @@ class Comparison(Presentable):
             (name, short(measured.total.value), measured.unit, short(measured.total.cost))
             for name, measured in self.quality.items()
             if measured.total is not None
+        ]
+        rows += [
+            (f"{name} of {column}", short(score.value), QUALITIES[name].unit, short(score.cost))
+            for column, scores in self.perturbed.items()
+            for name, score in scores.items()
         ]
         title = f"{counted(self.records, 'record')}, {self.released:,} released"
         scale = "Cost: 0 = none, 1 = everything."
@@ -176,14 +190,19 @@ def compared(  # noqa: PLR0913 - keyword-only options
     qualities: Sequence[str] | None = None,
     clusters: int = 5,
     notes: Iterable[str] = (),
+    perturbed: Collection[str] = (),
 ) -> Comparison:
     """Compare a release with its original, whose records are matched.
 
     ``followers``: linked quasi-identifiers, which are not counted. ``target``: the target of the classification metric.
-    ``qualities``: the names of the measures (default: all that require only counts).
+    ``qualities``: the names of the measures (default: all that require only counts). ``perturbed``: the perturbed
+    columns. Their released values are not evaluated by privacy models.
     """
     columns, known = _columns(before, after, match, target)
     counted_ones = [name for name in known if name not in followers]
+    shown = [name for name in perturbed if name in before and name in after]
+    judged = [name for name in known if name not in shown]
+    roles = before.assign(insensitive=[name for name in shown if name in before.sensitive])
     related = relate(before, after, columns, counted_ones, match, hierarchies)
     quality, left_out = measured_qualities(related.recoding, qualities, {"target": target, "clusters": clusters})
     return Comparison(
@@ -193,15 +212,22 @@ def compared(  # noqa: PLR0913 - keyword-only options
         quasi=tuple(known),
         quality=quality,
         left_out=left_out,
-        before=_privacy(before, before, known, missing),
-        after=_privacy(_with_persons(after, before, match), before, known, missing),
+        before=_privacy(before, roles, judged, missing),
+        after=_privacy(_with_persons(after, before, match), roles, judged, missing),
         columns=_fates(related.recoding),
         matched=None if match.rows is None else match.how,
         remarks=related.remarks,
         notes=(*_notes(before, after, columns, match, related.recoding), *notes),
         recoding=related.recoding,
         persons=None if before.subject is None else before.codes(before.subject).astype(np.int64),
+        perturbed=_of_columns(quality, shown),
     )
+
+
+def _of_columns(quality: Mapping[str, Measured], names: Sequence[str]) -> dict[str, dict[str, Score]]:
+    """Return the measures of single columns that say how much their values changed."""
+    telling = {name: measured.columns for name, measured in quality.items() if QUALITIES[name].of_perturbed}
+    return {column: {name: scores[column] for name, scores in telling.items() if column in scores} for column in names}
 
 
 def _fates(recoding: Recoding) -> dict[str, Fates]:

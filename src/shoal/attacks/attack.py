@@ -35,6 +35,7 @@ class Attack(Checked):
     default: ClassVar[bool] = True  # whether the battery includes it by default
     off_card: ClassVar[str] = ""  # the reason why success is no risk of WP216; empty: it is one
     targets_release: ClassVar[bool] = True  # whether the release is attacked, so that its success can be limited
+    judges_perturbed: ClassVar[bool] = False  # whether its limit may replace k-anonymity of perturbed columns
     unit: ClassVar[str] = "individual"  # what success is a share of
     baseline_is: ClassVar[str] = "the same success without the release"  # the baseline in words
 

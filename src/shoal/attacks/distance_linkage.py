@@ -37,6 +37,7 @@ class DistanceLinkage(Attack):
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
     criterion: ClassVar[Criterion] = Criterion.LINKABILITY
     baseline_is: ClassVar[str] = "a random record"
+    judges_perturbed: ClassVar[bool] = True
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.TRUTH})
 
     targets: int = Field(default=1000, ge=1, description="maximum number of targets")

@@ -46,6 +46,7 @@ class IntervalDisclosure(Attack):
     baseline_is: ClassVar[str] = "the record of a random individual"
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.TRUTH})
     default: ClassVar[bool] = False
+    judges_perturbed: ClassVar[bool] = True
 
     tolerance: float = Field(
         default=0.05, gt=0, allow_inf_nan=False, description="distance that is close, in standard deviations"

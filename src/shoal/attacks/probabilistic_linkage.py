@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from shoal.attacks.attack import ATTACKS, Attack, AttackNeed
@@ -14,6 +15,7 @@ from shoal.attacks.scene import Scene
 from shoal.engines.protocol import DistinctRows
 from shoal.kernels.lookups import Near, summed
 from shoal.recoding.nodes import Floats
+from shoal.table.scale import scale
 
 MOST_COLUMNS = 16
 _ROOM = 1 << 24  # pairs held in memory at a time
@@ -31,7 +33,8 @@ class ProbabilisticLinkage(Attack):
     frequency of the values that the cell covers. The weight of a pair is the sum of log(m/u) over the agreeing columns,
     so that a rare value weighs much and a suppressed one nothing, and of log((1−m)/(1−u)) over the others. Ties are
     broken at random. Fellegi & Sunter 1969; Winkler 1989. Unlike plain linkage, the attack tolerates wrong background
-    knowledge and perturbed cells. Baseline: a random record. Details: precision and recall of the links that are more
+    knowledge and perturbed cells: if numbers may be perturbed, they agree within a tolerance, and the most successful
+    of several is used. Baseline: a random record. Details: precision and recall of the links that are more
     likely correct than not.
 
     >>> import shoal
@@ -45,14 +48,42 @@ class ProbabilisticLinkage(Attack):
     adversary: ClassVar[Adversary] = Adversary.STATISTICAL
     criterion: ClassVar[Criterion] = Criterion.LINKABILITY
     baseline_is: ClassVar[str] = "a random record"
+    judges_perturbed: ClassVar[bool] = True
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.TRUTH})
 
     targets: int = Field(default=1000, ge=1, description="maximum number of targets")
+    tolerances: tuple[float, ...] = Field(
+        default=(0.0, 0.05, 0.2),
+        min_length=1,
+        description="distances within which numbers agree, in standard deviations; the most successful one is used",
+    )
 
     def run(self, scene: Scene) -> Iterator[Result]:
-        """Weigh all pairs of individuals and records."""
+        """Weigh all pairs of individuals and records, with each tolerance if numbers may be perturbed."""
         people = scene.targets.drawn(self.targets, scene.rng(self.name))
         columns = scene.known[:MOST_COLUMNS]
+        perturbed = any(_may_be_perturbed(scene, name) for name in columns)
+        tolerances = self.tolerances if perturbed else (0.0,)
+        links = [self._linked(scene.tolerant(tolerance), people, columns) for tolerance in tolerances]
+        best = max(range(len(links)), key=lambda place: links[place].right.mean() if len(people) else 0)
+        right, claimed, fitted = links[best].right, links[best].claimed, links[best].fitted
+        yield self.result(
+            scene,
+            "the record with the highest weight is the true one",
+            right,
+            scene.by_chance(people),
+            persons=scene.over_original(people, right),
+            details={
+                "precision": float(right[claimed].mean()) if claimed.any() else None,
+                "recall": float((right * claimed).mean()),
+                "agree_if_same": dict(zip(columns, fitted.same.round(4).tolist(), strict=True)),
+                "agree_if_not": dict(zip(columns, fitted.other.round(4).tolist(), strict=True)),
+                **({"tolerance": tolerances[best]} if perturbed else {}),
+            },
+        )
+
+    def _linked(self, scene: Scene, people: KnownPeople, columns: tuple[str, ...]) -> "_Links":
+        """Link each target to the records with the highest weight."""
         rows = scene.rows(columns)
         share = 1 / max(scene.release.records, 2)
         fitted = AgreementRates.of(
@@ -68,19 +99,33 @@ class ProbabilisticLinkage(Attack):
             own_weight = np.bincount(which[mine] - part.start, own, len(first))
             right[part] = own_weight / np.maximum((rows.counts * first).sum(axis=1), 1)
             claimed[part] = best >= np.log((1 - share) / share)  # more likely correct than not
-        yield self.result(
-            scene,
-            "the record with the highest weight is the true one",
-            right,
-            scene.by_chance(people),
-            persons=scene.over_original(people, right),
-            details={
-                "precision": float(right[claimed].mean()) if claimed.any() else None,
-                "recall": float((right * claimed).mean()),
-                "agree_if_same": dict(zip(columns, fitted.same.round(4).tolist(), strict=True)),
-                "agree_if_not": dict(zip(columns, fitted.other.round(4).tolist(), strict=True)),
-            },
-        )
+        return _Links(right, claimed, fitted)
+
+
+def _may_be_perturbed(scene: Scene, name: str) -> bool:
+    """Return whether a column shows numbers of which some belong to no individual of the original.
+
+    The adversary knows the individuals, and sees that these numbers are not theirs.
+    """
+    cells = scene.cells[name]
+    return not cells.labels and scale(cells.column) is not None and bool((~_occurring(scene, name)[cells.nodes]).any())
+
+
+def _occurring(scene: Scene, name: str) -> NDArray[np.bool_]:
+    """Return whether each set of a column has a value that occurs among the individuals; the set of all values does."""
+    occurring = np.ones(len(scene.cells[name].starts) - 1, bool)
+    size = scene.cells[name].column.size
+    occurring[:size] = np.bincount(scene.insiders.codes[name], minlength=size)[:size] > 0
+    return occurring
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Links:
+    """Links of targets: the probability that each is correct, and whether the adversary would claim it."""
+
+    right: Floats
+    claimed: NDArray[np.bool_]
+    fitted: "AgreementRates"
 
 
 def _parts(people: KnownPeople, rows: DistinctRows) -> Iterator[slice]:

@@ -150,6 +150,10 @@ class Scene:
         """Return the scene of an adversary with knowledge from another source: an empty cell may be any value."""
         return replace(self, cells={name: cells.guessing() for name, cells in self.cells.items()})
 
+    def tolerant(self, tolerance: float) -> "Scene":
+        """Return the scene of an adversary who expects perturbed numbers, up to ``tolerance`` standard deviations."""
+        return replace(self, cells={name: cells.within(tolerance) for name, cells in self.cells.items()})
+
     def rng(self, name: str) -> np.random.Generator:
         """Return the random generator of one attack, reproducible by the seed."""
         return np.random.default_rng([self.seed, *name.encode()])

@@ -1,4 +1,4 @@
-"""Assigned values: the new value of each unit, found by the unit's random word."""
+"""Assigned values: the new value of each draw, found by the draw's random word."""
 
 from dataclasses import dataclass
 
@@ -7,16 +7,16 @@ from numpy.typing import NDArray
 
 from shoal.kernels.siphash import Words
 from shoal.kernels.translation import Codes
-from shoal.perturbations.values import Units
+from shoal.perturbations.column_values import Draws
 
 _BITS = 20  # of a word, which number its bucket
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Assigned:
-    """Assignment of the code ``codes[i]`` to the unit with the word ``words[i]``.
+    """Assignment of the code ``codes[i]`` to the draw with the word ``words[i]``.
 
-    ``words`` are ascending. Records of no unit, such as counterfeits, keep their code.
+    ``words`` are ascending. Records of no draw, such as counterfeits, keep their code.
     """
 
     words: Words
@@ -24,19 +24,19 @@ class Assigned:
     starts: NDArray[np.int64]
 
     @classmethod
-    def of(cls, units: Units, codes: Codes) -> "Assigned":
-        """Assign a code to each unit.
+    def of(cls, draws: Draws, codes: Codes) -> "Assigned":
+        """Assign a code to each draw.
 
-        >>> units = Units(np.array([5, 1 << 63], np.uint64), {})
-        >>> assigned = Assigned.of(units, np.array([2, 1], np.uint8))
+        >>> draws = Draws(np.array([5, 1 << 63], np.uint64), {})
+        >>> assigned = Assigned.of(draws, np.array([2, 1], np.uint8))
         >>> assigned(np.array([0, 0, 0], np.uint8), np.array([1 << 63, 5, 7], np.uint64)).tolist()
         [1, 2, 0]
         """
         buckets = np.arange(1 << _BITS, dtype=np.uint64) << np.uint64(64 - _BITS)
-        return cls(units.words, codes, np.searchsorted(units.words, buckets))
+        return cls(draws.words, codes, np.searchsorted(draws.words, buckets))
 
     def __call__(self, codes: Codes, words: Words) -> Codes:
-        """Return the code assigned to the unit of each word."""
+        """Return the code assigned to the draw of each word."""
         if not len(self.words):
             return codes
         places = self._places(words)

@@ -11,9 +11,9 @@ from shoal.kernels.normal import normal
 from shoal.kernels.ranges import expanded
 from shoal.kernels.siphash import Words, siphash
 from shoal.kernels.translation import Codes
+from shoal.perturbations.column_values import ColumnValues, Draws, Floats, with_tail
 from shoal.perturbations.grid import Grid
 from shoal.perturbations.perturbation import DATED, NUMBERS, PERTURBATIONS, Perturbation
-from shoal.perturbations.values import Floats, Units, Values, with_tail
 from shoal.table.column import Column
 from shoal.table.kind import Kind
 from shoal.techniques.change import Drawn
@@ -66,7 +66,7 @@ class Noise(Perturbation):
         """Return the stream that correlated columns share."""
         return f"noise of {', '.join(alike)}" if self.correlated else None
 
-    def change(self, values: Values) -> Drawn:
+    def change(self, values: ColumnValues) -> Drawn:
         """Add noise to every value."""
         moving = values.moving(zeros=self.zeros)[: len(values.column.values)]
         mean, spread = values.moments(values.counts[: len(moving)] * moving)
@@ -78,7 +78,7 @@ class Noise(Perturbation):
         draw = _Draw.of(values, moving, shift, factors)
         return Drawn(draw.column, draw, self.stream(values.alike))
 
-    def _bounds(self, values: Values) -> tuple[float, float]:
+    def _bounds(self, values: ColumnValues) -> tuple[float, float]:
         """Return the smallest and the largest position that may be released."""
         if not np.isfinite(values.places).all():
             raise values.unsuitable("it contains infinite numbers")
@@ -90,26 +90,26 @@ class Noise(Perturbation):
             raise values.unsuitable("it has values beyond the minimum or maximum of the noise")
         return low, high
 
-    def _factors(self, values: Values) -> Floats:
+    def _factors(self, values: ColumnValues) -> Floats:
         """Return the weight of each shared random number in the noise of this column."""
         names = values.alike
-        units = values.units(*names)
-        words = np.unique(units.words)
-        if len(words) < len(units):
+        draws = values.draws(*names)
+        words = np.unique(draws.words)
+        if len(words) < len(draws):
             raise values.unsuitable("some individuals have several different values, and the noise is correlated")
-        factors: Floats = _cholesky(_correlations(values, units))[names.index(values.column.name)]
+        factors: Floats = _cholesky(_correlations(values, draws))[names.index(values.column.name)]
         return factors
 
 
-def _correlations(values: Values, units: Units) -> Floats:
-    """Return the correlations of the columns with the same perturbation, over units with numbers in all of them."""
-    parts = [Values(values.columns[name], values.units, values.tally, values.columns) for name in values.alike]
+def _correlations(values: ColumnValues, draws: Draws) -> Floats:
+    """Return the correlations of the columns with the same perturbation, over draws with numbers in all of them."""
+    parts = [ColumnValues(values.columns[name], values.draws, values.tally, values.columns) for name in values.alike]
     known = np.logical_and.reduce(
-        [units.codes[part.column.name] < len(part.column.values) for part in parts]
+        [draws.codes[part.column.name] < len(part.column.values) for part in parts]
     )  # neither missing nor suppressed
     standard = []
     for part in parts:
-        places = part.places[units.codes[part.column.name][known]]
+        places = part.places[draws.codes[part.column.name][known]]
         centred = places - places.mean() if len(places) else places
         standard.append(centred / max(np.sqrt((centred**2).sum()), np.finfo(float).tiny))
     return np.array([[(one * other).sum() for other in standard] for one in standard])
@@ -174,7 +174,7 @@ class _Draw:
     factors: Floats
 
     @classmethod
-    def of(cls, values: Values, moving: NDArray[np.bool_], shift: _Shift, factors: Floats) -> "_Draw":
+    def of(cls, values: ColumnValues, moving: NDArray[np.bool_], shift: _Shift, factors: Floats) -> "_Draw":
         """Prepare the dictionary of all values that can be drawn."""
         used = values.counts[: len(moving)] > 0
         low, high = shift.reached(values.places[moving & used])

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from typing import Any, ClassVar
 
 from shoal.errors import DeclarationError, PolicyError
-from shoal.perturbations.values import Values
+from shoal.perturbations.column_values import ColumnValues
 from shoal.registry import Registry
 from shoal.table.column import Column
 from shoal.table.kind import Kind
@@ -46,7 +46,7 @@ class Perturbation(Checked):
                 )
 
     @abstractmethod
-    def change(self, values: Values) -> Drawn | Coarsened:
+    def change(self, values: ColumnValues) -> Drawn | Coarsened:
         """Return the change to the cells of a column."""
 
     @property

@@ -11,8 +11,8 @@ from pydantic import Field, model_validator
 from shoal.disclosure import hidden
 from shoal.kernels.siphash import Words
 from shoal.kernels.translation import Codes
+from shoal.perturbations.column_values import ColumnValues, with_tail
 from shoal.perturbations.perturbation import PERTURBATIONS, Perturbation
-from shoal.perturbations.values import Values, with_tail
 from shoal.table.column import Column, as_text
 from shoal.table.kind import Kind
 from shoal.techniques.change import Drawn
@@ -64,7 +64,7 @@ class PostRandomisation(Perturbation):
                 raise ValueError("matrix: the probabilities of each original value must add up to 1")
         return self
 
-    def change(self, values: Values) -> Drawn:
+    def change(self, values: ColumnValues) -> Drawn:
         """Draw a value for each value, with the probabilities of its row."""
         number = len(values.column.values)
         if number > _MOST:
@@ -79,7 +79,7 @@ class PostRandomisation(Perturbation):
         column, matrix = self._own(values)
         return Drawn(column, _Draw.of(column, matrix), facts={"matrix": self.matrix})
 
-    def _own(self, values: Values) -> tuple[Column, Floats]:
+    def _own(self, values: ColumnValues) -> tuple[Column, Floats]:
         """Return the released column and the own matrix, by the codes of the original and of the released column."""
         assert self.matrix is not None  # noqa: S101 - for the type checker
         labels = as_text(values.column.values).to_pylist()
@@ -120,7 +120,7 @@ def _published(labels: Sequence[str], counts: NDArray[np.int64], matrix: Floats,
     }
 
 
-def _with_labels(values: Values, labels: set[str]) -> Column:
+def _with_labels(values: ColumnValues, labels: set[str]) -> Column:
     """Return the column with further values, given by their labels."""
     known = as_text(values.column.values).to_pylist()
     new = sorted(labels - set(known))

@@ -12,8 +12,8 @@ from shoal.kernels.normal import normal, normal_scores
 from shoal.kernels.siphash import siphash
 from shoal.kernels.translation import Codes
 from shoal.perturbations.assigned import Assigned
+from shoal.perturbations.column_values import ColumnValues, Draws
 from shoal.perturbations.perturbation import ORDERED, PERTURBATIONS, Perturbation
-from shoal.perturbations.values import Units, Values
 from shoal.table.column import Column
 from shoal.table.kind import Kind
 from shoal.techniques.change import Drawn
@@ -52,14 +52,14 @@ class Shuffling(Perturbation):
         """Return the given columns."""
         return known if self.given is None else self.given
 
-    def change(self, values: Values) -> Drawn:
+    def change(self, values: ColumnValues) -> Drawn:
         """Draw ranks given the other columns, and assign the values by rank."""
         name = values.column.name
         given = [other for other in self.reads(values.known) if other != name]
-        units = values.units(*given).once()
-        codes = units.codes[name]
+        draws = values.draws(*given).once()
+        codes = draws.codes[name]
         chosen = values.moving(zeros=self.zeros)[codes]
-        moving = units.some(chosen)
+        moving = draws.some(chosen)
         if len(moving) < 2:
             raise values.nothing_to_draw("there are no two values to exchange")
         own = _of_order(moving.codes[name], values.column)
@@ -68,7 +68,7 @@ class Shuffling(Perturbation):
         shuffled, ranked = codes.copy(), moving.codes[name].copy()
         ranked[np.argsort(drawn, kind="stable")] = np.sort(ranked)
         shuffled[chosen] = ranked
-        return Drawn(values.column, Assigned.of(units, shuffled))
+        return Drawn(values.column, Assigned.of(draws, shuffled))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +89,7 @@ class _Term:
 
 
 def _drawn(own: _Term, terms: Sequence[_Term], numbers: Floats) -> Floats:
-    """Return a normal score for each unit, drawn from the distribution given its terms."""
+    """Return a normal score for each draw, drawn from the distribution given its terms."""
     among = np.array([[one.correlation(other) for other in terms] for one in terms]).reshape(len(terms), len(terms))
     towards = np.array([own.correlation(term) for term in terms])
     weights = np.linalg.lstsq(among, towards, rcond=1e-9)[0]
@@ -97,9 +97,9 @@ def _drawn(own: _Term, terms: Sequence[_Term], numbers: Floats) -> Floats:
     return np.asarray(expected + np.sqrt(max(1 - (weights * towards).sum(), 0.0)) * numbers)
 
 
-def _terms(column: Column, units: Units) -> Iterator[_Term]:
+def _terms(column: Column, draws: Draws) -> Iterator[_Term]:
     """Yield the terms of a given column: its order, or one indicator per frequent label, and one if it is missing."""
-    codes = units.codes[column.name]
+    codes = draws.codes[column.name]
     if column.kind.ordered:
         yield _of_order(codes, column)
         labels = np.arange(len(column.values), column.size)

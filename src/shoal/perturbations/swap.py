@@ -8,8 +8,8 @@ from pydantic import Field
 
 from shoal.kernels.siphash import Words, siphash
 from shoal.perturbations.assigned import Assigned
+from shoal.perturbations.column_values import ColumnValues
 from shoal.perturbations.perturbation import ORDERED, PERTURBATIONS, Perturbation
-from shoal.perturbations.values import Values
 from shoal.table.kind import Kind
 from shoal.techniques.change import Drawn
 
@@ -41,18 +41,18 @@ class RankSwapping(Perturbation):
     iso: ClassVar[str] = "permutation (rank swapping)"
     kinds: ClassVar[frozenset[Kind]] = ORDERED
 
-    def change(self, values: Values) -> Drawn:
+    def change(self, values: ColumnValues) -> Drawn:
         """Exchange values within the window."""
-        units = values.units()
-        codes = units.codes[values.column.name]
+        draws = values.draws()
+        codes = draws.codes[values.column.name]
         moving = np.flatnonzero(values.moving(zeros=self.zeros)[codes])
         ranked = moving[np.argsort(codes[moving], kind="stable")]
         window = int(np.floor(self.share * len(ranked) + 1e-9))
         if not window:
             raise values.nothing_to_draw("the window contains no other individual")
         swapped = codes.copy()
-        swapped[ranked] = codes[ranked[partners(units.words[ranked], window)]]
-        return Drawn(values.column, Assigned.of(units, swapped))
+        swapped[ranked] = codes[ranked[partners(draws.words[ranked], window)]]
+        return Drawn(values.column, Assigned.of(draws, swapped))
 
 
 def partners(words: Words, window: int) -> Ranks:

@@ -219,6 +219,25 @@ class Policy(Checked):
         return tuple(name for name in table.names if name in self.columns and self.columns[name].role is Role.QUASI)
 
     @property
+    def perturbed(self) -> tuple[str, ...]:
+        """The perturbed columns."""
+        return tuple(name for name, column in self.columns.items() if column.perturb is not None)
+
+    def drawn_quasi(self, table: Table) -> tuple[str, ...]:
+        """Return the quasi-identifiers whose values are drawn at random.
+
+        Classes say nothing about them: equal values need not be those of individuals with equal values. They are not
+        searched, and attacks measure how well they protect.
+        """
+        perturbed = {name: self.columns[name].perturb for name in self.quasi_columns(table)}
+        return tuple(name for name, perturb in perturbed.items() if perturb is not None and perturb.is_random)
+
+    def searched(self, table: Table) -> Table:
+        """Return a table with its roles, in which quasi-identifiers whose values are drawn count as insensitive."""
+        drawn = self.drawn_quasi(table)
+        return table.assign(insensitive=list(drawn)) if drawn else table
+
+    @property
     def leaders(self) -> dict[str, str]:
         """The quasi-identifier that each linked column follows."""
         return {name: column.linked for name, column in self.columns.items() if column.linked is not None}

@@ -12,9 +12,10 @@ from shoal.recoding.recoding import Recoded
 class AbsoluteError(ColumnQuality):
     """Mean absolute change of numbers, in standard deviations.
 
-    ``mean |x − y| / (√2·s)``, where y is the number that a cell shows or the midpoint of its interval, and s the standard
-    deviation in the original; a suppressed cell counts as the mean of the column. Known as IL1s per cell (Mateo-Sanz,
-    Sebé & Domingo-Ferrer 2004). Defined for numbers and dates only. Value: 0 or more. Cost: the value, at most 1.
+    ``mean |x − y| / (√2·s)``, where y is the number that a cell shows or the midpoint of its interval, and s the
+    standard deviation in the original; a suppressed cell counts as the mean of the column. Known as IL1s per cell
+    (Mateo-Sanz, Sebé & Domingo-Ferrer 2004). Defined for numbers and dates only. Value: 0 or more. Cost: the value, at
+    most 1.
 
     IL1, which divides by the original value instead, is not offered: it is undefined for 0, and values near 0 dominate.
 
@@ -27,6 +28,7 @@ class AbsoluteError(ColumnQuality):
     name: ClassVar[str] = "absolute-error"
     aspect: ClassVar[Aspect] = Aspect.VALUES
     unit: ClassVar[str] = "of √2 standard deviations"
+    of_perturbed: ClassVar[bool] = True
     matched: ClassVar[bool] = True
 
     def column(self, recoded: Recoded) -> Score:

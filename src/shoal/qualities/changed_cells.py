@@ -20,6 +20,7 @@ class ChangedCells(ColumnQuality):
 
     name: ClassVar[str] = "changed-cells"
     aspect: ClassVar[Aspect] = Aspect.RECORDS
+    of_perturbed: ClassVar[bool] = True
     matched: ClassVar[bool] = True
     costs_all: ClassVar[bool] = False
 

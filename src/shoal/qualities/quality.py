@@ -110,6 +110,7 @@ class Quality(Checked):
     matched: ClassVar[bool] = False  # whether records of original and release must be matched
     most_columns: ClassVar[int | None] = None  # maximum number of quasi-identifiers for which it is a default
     of_counts: ClassVar[bool] = True  # whether it uses only counts of values and classes
+    of_perturbed: ClassVar[bool] = False  # whether it says how much the values of a perturbed column changed
     costs_all: ClassVar[bool] = True  # whether a fully suppressed table costs 1
 
     @property

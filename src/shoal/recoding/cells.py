@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.covering import Sets
+from shoal.kernels.ranges import expanded
 from shoal.recoding.meaning import Meanings, TextReading
 from shoal.recoding.nodes import Domain, Floats
 from shoal.recoding.values import same_values
@@ -18,6 +19,7 @@ from shoal.table.table import Table
 from shoal.table.united import United
 
 Codes = NDArray[np.unsignedinteger[Any]]
+_MOST_MEMBERS = 1 << 25  # of all sets together; beyond it, the tolerance is reduced
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,6 +143,33 @@ class Cells:
         nodes[self.missing] = self.anything
         return replace(self, nodes=nodes)
 
+    def within(self, tolerance: float) -> "Cells":
+        """Return the cells as read by an adversary who expects perturbed numbers: each stands for all numbers nearby.
+
+        ``tolerance``: the greatest distance, in standard deviations of the values. Cells with labels do not change.
+
+        >>> import shoal
+        >>> before, after = shoal.read({"age": [31, 34, 71]}), shoal.read({"age": [30, 33, 71]})
+        >>> cells = Cells.of(United.of([before["age"], after["age"]]), before, after, "age", {})
+        >>> [len(cells.within(0.1).values_of(code)) for code in range(3)]
+        [2, 2, 1]
+        """
+        places = None if self.labels else scale(self.column)
+        known = 0 if places is None else int(np.count_nonzero(~np.isnan(places)))
+        if places is None or not known or not tolerance:
+            return self
+        ascending, near = places[:known], tolerance * float(places[:known].std())
+        while True:
+            first, last = (np.searchsorted(ascending, ascending + step, side) for step, side in _sides(near))
+            if (last - first).sum() <= _MOST_MEMBERS:
+                break
+            near /= 2
+        others = np.arange(known, self.column.size)
+        numbers = expanded(first, last - first)[1]
+        members = np.concatenate([numbers, others, np.arange(self.column.size)]).astype(np.uint32)
+        sizes = np.concatenate([last - first, np.ones(len(others), np.int64), [self.column.size]])
+        return replace(self, starts=np.concatenate([[0], np.cumsum(sizes)]), members=members)
+
     @property
     def numbers(self) -> Floats:
         """The numeric value of each released code: the midpoint of its interval, NaN without one."""
@@ -180,6 +209,11 @@ class Cells:
         counts = np.bincount(values, minlength=self.column.size)[: self.column.size]
         sums = np.concatenate([[0], np.cumsum(counts[self.members])])
         return np.asarray((sums[self.starts[1:]] - sums[self.starts[:-1]]) / max(len(values), 1))
+
+
+def _sides(near: float) -> tuple[tuple[float, Literal["left"]], tuple[float, Literal["right"]]]:
+    """Return the steps to both ends of an interval, with the side from which they are searched."""
+    return (-near, "left"), (near, "right")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

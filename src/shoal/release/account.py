@@ -15,6 +15,7 @@ from shoal.release.fingerprint import fingerprint
 from shoal.release.judgement import Judgement
 from shoal.release.perturbed import described
 from shoal.release.promise import Original
+from shoal.release.published import roles
 from shoal.release.sampling import effect
 from shoal.release.transformation import Transformation
 from shoal.release.transformed import Transformed
@@ -44,7 +45,7 @@ def facts(
         "records": transformed.table.records,
         "suppressed": transformation.persons,
         "suppressed_records": transformation.suppressed_records,
-        "classes": len(class_sizes(transformed.table)),
+        "classes": len(class_sizes(transformed.table)) if transformed.table.quasi else 0,
         "recoding": how.technique.kind,
         "refined": how.refine,
         "scheme": dict(transformation.scheme),
@@ -66,7 +67,7 @@ def facts(
         **_sampling(case, transformation, transformed),
         "truthful": known_truth(case.policy, transformation),
         "verified": True,
-        "columns": {name: str(role) for name, role in transformed.table.roles.items()},
+        "columns": roles(transformed.table, case.policy),
     }
 
 
@@ -173,6 +174,12 @@ def _on_counting(case: Case) -> Iterator[str]:
     """Yield notes on the unit of counting and on columns that do not count."""
     if case.table.subject is None:
         yield "No subject column is set: every record is counted as an individual."
+    drawn = case.policy.drawn_quasi(case.given)
+    if drawn:
+        yield (
+            f"Requirements on classes, and the information loss, do not include {listed(drawn)}, whose values are "
+            "drawn at random. Attacks measure their protection."
+        )
     if case.leaders:
         yield f"Linked columns are not included in the information loss: {', '.join(case.leaders)}."
 

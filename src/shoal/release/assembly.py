@@ -28,7 +28,8 @@ def assembled(case: Case, transformation: Transformation) -> Transformed:
 
 def _with_roles(case: Case, table: Table) -> Table:
     """Return a released table in which linked columns are quasi-identifiers again."""
-    return table.assign(quasi=[name for name in table.names if name in case.whole.quasi])
+    quasi = case.policy.searched(case.whole).quasi
+    return table.assign(quasi=[name for name in table.names if name in quasi])
 
 
 def _keys(case: Case) -> dict[str, bytes]:

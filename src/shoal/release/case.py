@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.disclosure import USUAL
 from shoal.errors import PolicyError, did_you_mean
 from shoal.exact import exact
 from shoal.hierarchy.hierarchy import Hierarchy
@@ -20,12 +19,11 @@ from shoal.identification.shape import Form, Shape
 from shoal.models.evidence import Gatherer
 from shoal.models.model import Model, Need
 from shoal.models.pairs import with_pairs
-from shoal.perturbations.perturbation import Perturbation
 from shoal.policy.policy import Policy
 from shoal.population import Population
 from shoal.qualities.quality import LevelQuality, Quality, quality_named
 from shoal.release.drawing import draw_key
-from shoal.release.perturbation_check import check_perturbations
+from shoal.release.perturbation_check import check_perturbations, perturbations
 from shoal.release.pseudonyms import key_of
 from shoal.release.requirement_check import check_requirement
 from shoal.release.sampling import sampled
@@ -79,7 +77,7 @@ class Case:
         )
         whole = register.covering(table, table.quasi) if register else table
         whole = _with_dates(whole, policy)
-        searched, drawn = whole.assign(insensitive=list(leaders)) if leaders else whole, None
+        searched, drawn = policy.searched(whole.assign(insensitive=list(leaders)) if leaders else whole), None
         searched = with_pairs(searched, [model for _, _, model in policy.requirements()])
         key, is_fresh = draw_key(policy)
         if policy.search.sample is not None:
@@ -100,18 +98,6 @@ class Case:
     def given_records(self, records: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the record of the original table for each of some sampled records; −1 stays −1."""
         return records if self.drawn is None else np.where(records < 0, -1, self.drawn[records])
-
-    @property
-    def perturbations(self) -> dict[str, Perturbation]:
-        """The perturbation of each perturbed column."""
-        columns = self.policy.columns
-        named = {name: columns[name].perturb for name in self.table.names if name in columns}
-        return {name: perturbation for name, perturbation in named.items() if perturbation is not None}
-
-    @property
-    def least(self) -> int:
-        """The number of individuals below which no figure about them is published."""
-        return self.policy.k or USUAL
 
     @cached_property
     def hierarchies(self) -> dict[str, Hierarchy]:
@@ -200,7 +186,7 @@ class Case:
         quality = quality_named(how.quality, balance=how.balance, target=how.target)
         for name in quality.beside:
             is_released = self.table.roles.get(self.table[name].name) in {Role.SENSITIVE, Role.INSENSITIVE}
-            if not is_released or name in self.perturbations:
+            if not is_released or name in perturbations(self.table, self.policy):
                 raise PolicyError(
                     "target-not-released",
                     "The target '{column}' is not released unchanged.",
@@ -316,6 +302,7 @@ def _check_limits(table: Table, policy: Policy) -> None:
 def prepared(table: Table, policy: Policy) -> Table:
     """Assign roles to the columns and shift dates, for a table that is released without a search."""
     roled = policy.apply(table)
+    check_perturbations(roled, policy)
     _check_columns(roled, policy)
     return _with_dates(roled, policy)
 

@@ -12,7 +12,7 @@ from shoal.release.manifest import written
 from shoal.release.origins import Origins, can_be_kept
 from shoal.release.part import ReleasePart
 from shoal.release.perturbed import described
-from shoal.release.published import figures, published
+from shoal.release.published import figures, published, roles
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def _always(name: str, part: ReleasePart, policy: Policy) -> dict[str, Any]:
     dates = policy.of(name).dates
     return {
         "records": part.table.records,
-        "columns": {name: str(part.table.roles[name]) for name in part.table.names if name in part.table.roles},
+        "columns": roles(part.table, part.policy),
         "pseudonyms": list(part.promise.pseudonyms),
         **({} if dates is None else {"moved_dates": dates.columns}),
         "table_fingerprint": fingerprint(part.table),

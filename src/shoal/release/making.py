@@ -39,6 +39,8 @@ _MEASURES = ("loss", "nue", "precision", "discernibility", "average-class-size",
 
 def released(case: Case, threads: int | None, progress: Hook) -> Release:
     """Search for the best release of a case, create it and verify it."""
+    if not case.table.quasi:
+        return _unsearched(case, progress)
     case = case.searchable()
     try:
         return _attempt(case, workers(threads), progress)
@@ -49,7 +51,20 @@ def released(case: Case, threads: int | None, progress: Hook) -> Release:
 
 
 def _attempt(case: Case, threads: int, progress: Hook) -> Release:
-    return _made(case, perturbed(case, Transformation.of(case, treatment_of(case, threads, progress))), progress)
+    searched = Transformation.of(case, treatment_of(case, threads, progress))
+    return _made(case, perturbed(case.table, case.policy, case.key, searched), progress)
+
+
+def _unsearched(case: Case, progress: Hook) -> Release:
+    """Return the release of a table whose quasi-identifiers are all perturbed, so that there is nothing to search."""
+    if case.asked:
+        raise PolicyError(
+            "all-perturbed",
+            "The values of all quasi-identifiers are drawn at random, so requirements on classes cannot be evaluated.",
+            remedy="Keep only requirements on attacks, or perturb fewer columns.",
+        )
+    unchanged = Transformation.unchanged(case.table.distinct([]))
+    return _made(case, perturbed(case.table, case.policy, case.key, unchanged), progress)
 
 
 def workers(threads: int | None) -> int:
@@ -187,7 +202,7 @@ def _made(case: Case, transformation: Transformation, progress: Hook) -> Release
     promise = _promise(case, transformation, released)
     progress(Progress("verifying the release", 0))
     judgements = verified({NAME: promise}, case.policy)[NAME]
-    quality = measured(case, transformation, released, _measures(case.quality))
+    quality = measured(case, transformation, released, _measures(case.quality)) if case.table.quasi else {}
     account = facts(case, transformation, released, quality, judgements)
     is_drawn_anew = case.is_fresh and (case.draws or transformation.draws)
     part = ReleasePart(

@@ -1,26 +1,34 @@
 """Checks of the perturbations that a policy requires, before anything is searched."""
 
+from shoal.attacks.attack import ATTACKS
 from shoal.errors import PolicyError, did_you_mean
 from shoal.perturbations.perturbation import Perturbation
 from shoal.policy.policy import Policy
-from shoal.remedy import ColumnSetting, either
+from shoal.remedy import ColumnSetting, Setting, either
 from shoal.table.role import Role
 from shoal.table.table import Table
 
 
+def perturbations(table: Table, policy: Policy) -> dict[str, Perturbation]:
+    """Return the perturbation of each perturbed column of a table."""
+    named = {name: policy.columns[name].perturb for name in table.names if name in policy.columns}
+    return {name: perturbation for name, perturbation in named.items() if perturbation is not None}
+
+
 def check_perturbations(table: Table, policy: Policy) -> None:
     """Refuse perturbations of columns that they do not apply to."""
-    for name, settings in policy.columns.items():
-        if settings.perturb is not None and name in table:
-            _check_role(table, name, settings.perturb, policy)
-            settings.perturb.check(table[name])
-            _check_read(table, name, settings.perturb)
+    for name, perturbation in perturbations(table, policy).items():
+        _check_role(table, name, perturbation, policy)
+        perturbation.check(table[name])
+        _check_read(table, name, perturbation)
 
 
 def _check_role(table: Table, name: str, perturbation: Perturbation, policy: Policy) -> None:
-    """Refuse the perturbation of a column that is not sensitive or insensitive, or whose dates are shifted."""
+    """Refuse the perturbation of a column that is not released, or whose dates are shifted."""
     role = table.roles.get(name)
-    if role not in {Role.SENSITIVE, Role.INSENSITIVE}:
+    if role is Role.QUASI:
+        _check_quasi(name, perturbation, policy)
+    elif role not in {Role.SENSITIVE, Role.INSENSITIVE}:
         raise PolicyError(
             "perturbation-of-role",
             "Column '{column}' cannot be perturbed, because it is {role}.",
@@ -35,6 +43,29 @@ def _check_role(table: Table, name: str, perturbation: Perturbation, policy: Pol
             remedy="Remove one of the two.",
             column=name,
             kind=perturbation.kind,
+        )
+
+
+def _check_quasi(name: str, perturbation: Perturbation, policy: Policy) -> None:
+    """Refuse the perturbation of a quasi-identifier, unless it is generalisation or its protection is measured."""
+    settings = policy.columns[name]
+    if settings.linked is not None or name in policy.leaders.values() or settings.show != "label":
+        raise PolicyError(
+            "perturbed-and-linked",
+            "Column '{column}' cannot be perturbed, because it is linked to another column or shows a value per class.",
+            column=name,
+        )
+    if perturbation.is_random and not any(ATTACKS[limit.attack].judges_perturbed for limit in policy.attack_limits):
+        raise PolicyError(
+            "perturbed-quasi-identifier",
+            "Column '{column}' is a quasi-identifier, and its values are drawn at random. Classes of equal values say "
+            "nothing about the protection of individuals then, so it must be measured by an attack.",
+            remedy=either(
+                Setting("require", [{"attack": "linkage-rate", "at_most": 0.05}]),
+                ColumnSetting("role", "sensitive"),
+                "remove the perturbation",
+            ),
+            column=name,
         )
 
 

@@ -12,24 +12,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.disclosure import USUAL
 from shoal.engines.protocol import Rewriting
 from shoal.engines.written import kept_records
 from shoal.kernels.siphash import Words
 from shoal.kernels.translation import Codes
+from shoal.perturbations.column_values import ColumnValues, Draws
 from shoal.perturbations.perturbation import Perturbation
-from shoal.perturbations.values import Units, Values
 from shoal.policy.policy import Policy
-from shoal.release.case import Case
 from shoal.release.drawing import drawing, identity
+from shoal.release.perturbation_check import perturbations
 from shoal.release.transformation import Transformation
 from shoal.release.undoing import check_undone
+from shoal.table.table import Table
 from shoal.techniques.change import Coarsened, Drawn
 
 
-def perturbed(case: Case, transformation: Transformation) -> Transformation:
-    """Return the transformation with the perturbations of the policy."""
-    check_undone(case, transformation)
-    return transformation.with_changes([*_Perturbing(case, transformation).changes()])
+def perturbed(table: Table, policy: Policy, key: bytes, transformation: Transformation) -> Transformation:
+    """Return the transformation of a table with the perturbations of the policy.
+
+    ``key``: the secret key of all random draws.
+    """
+    chosen = perturbations(table, policy)
+    if not chosen:
+        return transformation
+    check_undone(table, tuple(chosen), transformation)
+    return transformation.with_changes([*_Perturbing(table, chosen, policy.k or USUAL, key, transformation).changes()])
 
 
 def described(policy: Policy, transformation: Transformation) -> dict[str, Any]:
@@ -49,55 +57,57 @@ def described(policy: Policy, transformation: Transformation) -> dict[str, Any]:
 class _Perturbing:
     """The perturbation of a table whose searched columns are transformed."""
 
-    case: Case
+    table: Table
+    perturbations: Mapping[str, Perturbation]
+    least: int
+    key: bytes
     transformation: Transformation
 
     def changes(self) -> Iterator[Drawn | Coarsened]:
         """Yield the change to each perturbed column."""
-        for name, perturbation in self.case.perturbations.items():
+        for name, perturbation in self.perturbations.items():
             yield perturbation.change(self._values(name, perturbation))
 
-    def _values(self, name: str, perturbation: Perturbation) -> Values:
-        table = self.case.table
-        alike = tuple(other for other, its in self.case.perturbations.items() if its == perturbation)
+    def _values(self, name: str, perturbation: Perturbation) -> ColumnValues:
+        alike = tuple(other for other, its in self.perturbations.items() if its == perturbation)
         stream = perturbation.stream(alike)
 
-        def units(*others: str) -> Units:
+        def draws(*others: str) -> Draws:
             return self._units(name, others, stream)
 
-        return Values(
-            column=table[name],
-            units=units,
-            tally=lambda: self._tally(name, units),
-            columns={column.name: column for column in table.columns},
-            known=table.quasi,
+        return ColumnValues(
+            column=self.table[name],
+            draws=draws,
+            tally=lambda: self._tally(name, draws),
+            columns={column.name: column for column in self.table.columns},
+            known=self.table.quasi,
             alike=alike,
-            least=self.case.least,
+            least=self.least,
         )
 
-    def _units(self, name: str, others: tuple[str, ...], stream: str | None) -> Units:
+    def _units(self, name: str, others: tuple[str, ...], stream: str | None) -> Draws:
         """Return the persons and values of a column, in ascending order of their random words."""
         names = tuple(dict.fromkeys((name, *others)))
         codes, identities = self._records
-        source = drawing(self.case.key, self.case.table[name], lambda codes, _: codes, stream)
+        source = drawing(self.key, self.table[name], lambda codes, _: codes, stream)
         words = source.words(codes[name], identities)
-        if self.case.table.subject is None:
+        if self.table.subject is None:
             order = np.argsort(words)
-            return Units(words[order], {name: codes[name][order] for name in names})
+            return Draws(words[order], {name: codes[name][order] for name in names})
         order = np.lexsort([*(codes[name] for name in reversed(names)), words])
         sorted_codes = {name: codes[name][order] for name in names}
         differ = np.logical_or.reduce([np.diff(column) != 0 for column in (words[order], *sorted_codes.values())])
-        return Units(words[order], sorted_codes).some(np.concatenate([np.ones(min(len(order), 1), bool), differ]))
+        return Draws(words[order], sorted_codes).some(np.concatenate([np.ones(min(len(order), 1), bool), differ]))
 
-    def _tally(self, name: str, units: Callable[[], Units]) -> NDArray[np.int64]:
+    def _tally(self, name: str, draws: Callable[[], Draws]) -> NDArray[np.int64]:
         """Return the number of persons with each value; without a subject, each record is a person."""
-        codes = self._records[0] if self.case.table.subject is None else units().codes
-        return np.bincount(codes[name], minlength=self.case.table[name].size)
+        codes = self._records[0] if self.table.subject is None else draws().codes
+        return np.bincount(codes[name], minlength=self.table[name].size)
 
     @cached_property
     def _records(self) -> tuple[Mapping[str, Codes], Words]:
         """The codes of all records to be released in the columns that are read, and a word that identifies each."""
-        table, rows = self.case.table, self.transformation.rows
+        table, rows = self.table, self.transformation.rows
         who, read = identity(table), self._read
         passed = {name: (name, np.zeros(0, np.uint8)) for name in read}
         how = Rewriting(rows, ~self.transformation.suppressed, {}, passed, (), {}, identity=who)
@@ -111,6 +121,6 @@ class _Perturbing:
     @property
     def _read(self) -> tuple[str, ...]:
         """The perturbed columns, and those that their perturbations read besides."""
-        known, perturbations = self.case.table.quasi, self.case.perturbations
+        known, perturbations = self.table.quasi, self.perturbations
         others = (name for perturbation in perturbations.values() for name in perturbation.reads(known))
         return tuple(dict.fromkeys((*perturbations, *others)))

@@ -20,6 +20,7 @@ from shoal.release.judgement import Guarantee
 from shoal.release.truthfulness import truth
 from shoal.release.visible import visible_loss
 from shoal.risk.adversary import prosecutor
+from shoal.table.role import Role
 from shoal.table.table import Table
 
 _COARSEST = 10  # persons; counts are rounded to multiples of at least this
@@ -49,9 +50,15 @@ def published(table: Table, policy: Policy, chosen: Mapping[str, Any]) -> dict[s
         ],
         "truthful": truth(policy),
         "verified": True,
-        "columns": {name: str(table.roles[name]) for name in table.names if name in table.roles},
+        "columns": roles(table, policy),
         **({"published": dict(chosen)} if chosen else {}),
     }
+
+
+def roles(table: Table, policy: Policy) -> dict[str, str]:
+    """Return the role of each released column, as the policy states it."""
+    drawn = dict.fromkeys(policy.drawn_quasi(table), Role.QUASI)
+    return {name: str(drawn.get(name, table.roles[name])) for name in table.names if name in table.roles}
 
 
 def figures(policy: Policy, suppressed: int, original: Table) -> dict[str, Any]:

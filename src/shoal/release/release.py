@@ -260,7 +260,8 @@ def _table_sheet(release: Release) -> Sheet:
     part = release.part
     records = counted(part.promise.whole.records, "record")
     suppressed = f", {counted(part.suppressed, 'individual')} suppressed" if part.suppressed else ""
-    title = f"{records} released in {counted(part.classes, 'class')}{suppressed}."
+    classes = f" in {counted(part.classes, 'class')}" if part.classes else ""
+    title = f"{records} released{classes}{suppressed}."
     judged = [
         (requirement.verdict.title, requirement.attained, f"{requirement.verdict.asked}: {requirement.outcome}")
         for requirement in part.requirements

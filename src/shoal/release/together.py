@@ -28,10 +28,12 @@ from shoal.policy.policy import Policy
 from shoal.policy.references import Reference
 from shoal.progress import Hook, Progress
 from shoal.release.case import Case, prepared
+from shoal.release.drawing import draw_key
 from shoal.release.dressing import check_pseudonyms, dressed, keys
 from shoal.release.making import released
 from shoal.release.origins import Origins
 from shoal.release.part import ReleasePart
+from shoal.release.perturbed import perturbed
 from shoal.release.promise import Kin, Original, Promise
 from shoal.release.pseudonyms import pseudonym_key
 from shoal.release.release import Release
@@ -103,6 +105,22 @@ def _height(dataset: Dataset, name: str) -> int:
     return max((policy.hierarchies(table)[column].height for column in table.quasi), default=0)
 
 
+def _check_perturbed(dataset: Dataset) -> None:
+    """Refuse perturbed sensitive columns: other tables inherit their true values, which no file contains."""
+    for table, table_policy in dataset.policy.tables.items():
+        for column, settings in table_policy.columns.items():
+            if settings.perturb is not None and settings.role is not Role.INSENSITIVE:
+                raise PolicyError(
+                    "perturbed-in-dataset",
+                    "Column '{column}' of the table '{table}' cannot be perturbed, because it is {role}. In a dataset "
+                    "of several tables, only insensitive columns can be perturbed.",
+                    remedy=either("Remove the perturbation", "release the table on its own"),
+                    column=column,
+                    table=table,
+                    role=settings.role,
+                )
+
+
 def _parts(
     dataset: Dataset, attempt: _Attempt, keyed: tuple[bytes, bool], threads: int | None, progress: Hook
 ) -> dict[str, ReleasePart]:
@@ -145,6 +163,7 @@ def _check(dataset: Dataset) -> None:
                 ),
                 table=name,
             )
+    _check_perturbed(dataset)
     named = {column for table_policy in policy.tables.values() for column in table_policy.columns}
     for column in [] if policy.dates is None else policy.dates.columns:
         if column not in named:
@@ -257,10 +276,21 @@ class _Making:
                 table=self.name,
             )
         transformation, notes = self._unsearched(table, policy, own if table.records else [])
-        unsearched = transformed(prepared(table, policy), transformation)
+        ready, (key, is_fresh) = prepared(table, policy), draw_key(policy)
+        transformation = perturbed(ready, policy, key, transformation)
+        unsearched = transformed(ready, transformation, key=key)
         unknown = Original({}, {}, {}, None, policy.data.missing)
         promise = Promise({self.name: unsearched.table}, unsearched.table, unknown)
-        part = ReleasePart(promise, table, policy, transformation, unsearched.origins, unsearched.left_out, notes=notes)
+        part = ReleasePart(
+            promise,
+            table,
+            policy,
+            transformation,
+            unsearched.origins,
+            unsearched.left_out,
+            notes=notes,
+            key=key if is_fresh and transformation.draws else None,
+        )
         return part, unsearched.table, unsearched.origins()
 
     def _unsearched(self, table: Table, policy: Policy, own: list[str]) -> tuple[Transformation, tuple[str, ...]]:

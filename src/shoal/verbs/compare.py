@@ -103,7 +103,10 @@ def compare(  # noqa: PLR0913 - keyword-only options
         hierarchies=hierarchies,
         suppressed=SUPPRESSED,
     )
-    before, after = inputs.table.in_memory(), table_of(release, suppressed=SUPPRESSED).in_memory()
+    whole = inputs.table.in_memory()
+    before = inputs.policy.searched(whole)
+    before = before if before.quasi else whole  # all quasi-identifiers are perturbed
+    after = table_of(release, suppressed=SUPPRESSED).in_memory()
     if matched is None:
         made_release = release if isinstance(release, Release) else after
         matched = which(before, made_release, names_of(key), hierarchies=inputs.hierarchies, in_order=in_order)
@@ -120,6 +123,7 @@ def compare(  # noqa: PLR0913 - keyword-only options
         qualities=names_of(qualities),
         clusters=clusters,
         notes=_of_sample(inputs.policy, matched),
+        perturbed=inputs.policy.perturbed,
     )
 
 

@@ -11,9 +11,9 @@ from pydantic import Field
 from shoal.kernels.normal import uniform
 from shoal.kernels.siphash import Words
 from shoal.kernels.translation import Codes
+from shoal.perturbations.column_values import ColumnValues, Floats, with_tail
 from shoal.perturbations.grid import Grid
 from shoal.perturbations.perturbation import PERTURBATIONS, Perturbation
-from shoal.perturbations.values import Floats, Values, with_tail
 from shoal.table.column import Column
 from shoal.table.kind import Kind
 from shoal.techniques.change import Coarsened, Drawn
@@ -23,7 +23,7 @@ Multiples = NDArray[np.int64]
 
 
 @PERTURBATIONS.register("round")
-class Rounding(Perturbation):
+class BaseRounding(Perturbation):
     """Round numbers to multiples of a base: to the nearest one, halves to even, or up or down at random.
 
     A rounded number stands for all numbers that are rounded to it. With ``method = "random"``, a number is rounded up
@@ -49,7 +49,7 @@ class Rounding(Perturbation):
         """Whether numbers are rounded up or down at random."""
         return self.method == "random"
 
-    def change(self, values: Values) -> Drawn | Coarsened:
+    def change(self, values: ColumnValues) -> Drawn | Coarsened:
         """Round every number."""
         column = values.column
         if column.kind is Kind.INTEGER and not self.to.is_integer():

@@ -12,8 +12,8 @@ from pydantic import Field, model_validator
 from shoal.errors import PolicyError
 from shoal.hierarchy.interval import exact_decimal, interval_label
 from shoal.kernels.translation import narrowest
+from shoal.perturbations.column_values import ColumnValues, Floats, with_tail
 from shoal.perturbations.perturbation import PERTURBATIONS, Perturbation
-from shoal.perturbations.values import Floats, Values, with_tail
 from shoal.table.column import Column, as_text
 from shoal.table.kind import Kind
 from shoal.techniques.change import Coarsened
@@ -65,7 +65,7 @@ class Coding(Perturbation):
         """Coding draws nothing."""
         return False
 
-    def change(self, values: Values) -> Coarsened:
+    def change(self, values: ColumnValues) -> Coarsened:
         """Replace the extreme values."""
         number = len(values.places)
         bottom, top = self.bounds(values.column.name, values.places, values.counts[:number])

@@ -17,10 +17,10 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Units:
-    """Units of a perturbation: each person and value once, so that repeated records do not average the draws out.
+class Draws:
+    """Draws of a perturbation: each person and value once, so that repeated records do not average the draws out.
 
-    ``words``: the random words of the units, ascending. ``codes``: the codes of columns. A unit is repeated if its
+    ``words``: the random words of the draws, ascending. ``codes``: the codes of columns. A draw is repeated if its
     records differ in another column.
     """
 
@@ -30,27 +30,27 @@ class Units:
     def __len__(self) -> int:
         return len(self.words)
 
-    def once(self) -> "Units":
-        """Return each unit once, with the smallest of its codes in other columns."""
+    def once(self) -> "Draws":
+        """Return each draw once, with the smallest of its codes in other columns."""
         return self.some(np.concatenate([np.ones(min(len(self), 1), bool), np.diff(self.words) != 0]))
 
-    def some(self, chosen: NDArray[np.bool_]) -> "Units":
-        """Return the units that a mask chooses."""
-        return Units(self.words[chosen], {name: codes[chosen] for name, codes in self.codes.items()})
+    def some(self, chosen: NDArray[np.bool_]) -> "Draws":
+        """Return the draws that a mask chooses."""
+        return Draws(self.words[chosen], {name: codes[chosen] for name, codes in self.codes.items()})
 
 
 @dataclass(frozen=True)
-class Values:
+class ColumnValues:
     """One ``column`` and its relations to others.
 
-    ``units(*names)``: the units of the records to be released, with their codes in this column and in others.
-    ``tally()``: the number of units with each code.
+    ``draws(*names)``: the draws of the records to be released, with their codes in this column and in others.
+    ``tally()``: the number of draws with each code.
     ``columns``: all columns of the table. ``known``: the quasi-identifiers. ``alike``: the columns with the same
     perturbation, this one among them. ``least``: the number of persons below which nothing is published.
     """
 
     column: Column
-    units: Callable[..., Units]
+    draws: Callable[..., Draws]
     tally: Callable[[], NDArray[np.int64]]
     columns: Mapping[str, Column]
     known: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ class Values:
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
-        """The number of units with each code."""
+        """The number of draws with each code."""
         return self.tally()
 
     @cached_property
