@@ -268,3 +268,128 @@ def test_counterfeits_have_perturbed_values_too(perturb):
     release = shoal.anonymize(table, asked)
     assert len(rows(release)["cost"]) == 43
     assert None not in rows(release)["cost"]
+
+
+def covers(label, value):
+    """Whether a label such as 20-24, 90+, <20 or [2.5, 7.5) contains a number."""
+    if label == "*" or label == str(value):
+        return True
+    if label.endswith("+") or label.startswith(">="):
+        return value >= float(label.strip(">=+"))
+    if label.startswith("<"):
+        return value < float(label[1:])
+    if label.startswith("["):
+        low, high = map(float, label[1:-1].split(","))
+        return low <= value < high
+    low, high = map(float, label.split("-"))
+    return low <= value <= high
+
+
+SETS = {
+    "code": ("age", {"kind": "code", "top": 44, "bottom": 21}, {"20": "<21", "44": "44+", "45": "44+"}),
+    "code by persons": ("age", {"kind": "code", "persons": 3}, {}),
+    "round": ("age", {"kind": "round", "to": 5}, {"22": "18-22", "23": "23-27", "45": "43-47"}),
+    "round decimals": ("bmi", {"kind": "round", "to": 2.5}, {"21.2": "[18.75, 21.25)", "21.3": "[21.25, 23.75)"}),
+}
+
+
+@pytest.mark.parametrize("recoding", ["global", "local", "mondrian", "microaggregation"])
+@pytest.mark.parametrize("kind", list(SETS))
+def test_sets_of_quasi_identifiers_are_counted(kind, recoding):
+    """Every cell is at least as coarse as the perturbation, contains its value, and k counts the sets."""
+    name, perturb, examples_of = SETS[kind]
+    rng = np.random.default_rng(3)
+    data = {"age": rng.integers(20, 46, 400).tolist(), "bmi": rng.normal(25, 4, 400).round(1).tolist()}
+    table = shoal.read({name: data[name], "sex": rng.choice(["f", "m"], 400).tolist()})
+    columns = {name: {"role": "quasi", "perturb": perturb}, "sex": {"role": "quasi"}}
+    asked = [{"model": "k-anonymity", "k": 3}]
+    release = shoal.anonymize(table, policy(columns, asked, search={"recoding": recoding, "suppression": 0.1}))
+    shown, sizes = rows(release), defaultdict(int)
+    true = table.to_frame("pyarrow").to_pydict()
+    for place, origin in enumerate(release.records):
+        label = shown[name][place]
+        sizes[label, shown["sex"][place]] += 1
+        assert covers(label, true[name][origin])
+        assert label == "*" or label != str(true[name][origin]) or kind.startswith("code")
+    assert min(sizes.values()) >= 3
+    assert release.facts["truthful"].endswith("No false value was introduced.")
+    assert release.quality["loss"].total.value == shoal.compare(table, release).quality["loss"].total.value
+    hierarchy = policy(columns).hierarchies(policy(columns).apply(table))[name]
+    labels = dict(zip(hierarchy.labels(0).to_pylist(), hierarchy.labels(1).to_pylist(), strict=True))
+    assert {value: labels[value] for value in examples_of if value in labels} == {
+        value: label for value, label in examples_of.items() if value in labels
+    }
+
+
+def test_a_hierarchy_that_does_not_fit_the_perturbation():
+    columns = {
+        "age": {
+            "role": "quasi",
+            "hierarchy": {"kind": "interval", "widths": [10]},
+            "perturb": {"kind": "round", "to": 5},
+        }
+    }
+    with pytest.raises(ShoalError, match="The perturbation does not fit the hierarchy"):
+        shoal.anonymize(shoal.read({"age": [18, 19, 21, 22]}), policy(columns))
+
+
+MEASURED = {"attack": "linkage-rate", "at_most": 0.3}
+
+
+def noisy(share=4.0, **more):
+    return {"role": "quasi", "perturb": {"kind": "noise", "share": share}, **more}
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    rng = np.random.default_rng(11)
+    return shoal.read(
+        {
+            "age": rng.integers(20, 30, 300).tolist(),
+            "bmi": rng.normal(26, 4, 300).round(1).tolist(),
+            "dx": rng.choice(["flu", "gout"], 300).tolist(),
+        }
+    )
+
+
+def test_a_drawn_quasi_identifier_requires_a_measurement(mixed):
+    """Classes of drawn values are of people who do not exist: k-anonymity of them is refused."""
+    columns = {"age": {"role": "quasi"}, "bmi": noisy(), "dx": {"role": "sensitive"}}
+    with pytest.raises(PolicyError, match="must be measured by an attack"):
+        shoal.anonymize(mixed, policy(columns))
+    with pytest.raises(PolicyError, match="must be measured by an attack"):
+        shoal.anonymize(mixed, policy(columns, [{"attack": "homogeneity", "at_most": 1.0}]))
+    release = shoal.anonymize(mixed, policy(columns, [{"model": "k-anonymity", "k": 5}, MEASURED]))
+    verdicts = {judgement.verdict.model: judgement for judgement in release.requirements}
+    assert str(verdicts["k-anonymity"].guarantee) == "verified"
+    assert str(verdicts["linkage-rate"].guarantee) == "measured"
+    assert min(np.unique(rows(release)["age"], return_counts=True)[1]) >= 5
+    assert release.facts["columns"]["bmi"] == "quasi"
+    assert any("do not include 'bmi'" in note for note in release.notes)
+    assert release.quality["loss"].total.value == shoal.compare(mixed, release).quality["loss"].total.value
+    assert "bmi" in shoal.compare(mixed, release).perturbed
+
+
+def test_too_little_noise_is_refused_by_its_measurement(mixed):
+    columns = {"age": {"role": "quasi"}, "bmi": noisy(0.01), "dx": {"role": "sensitive"}}
+    with pytest.raises(ReleaseError, match="'linkage-rate' succeeds for up to"):
+        shoal.anonymize(mixed, policy(columns, [MEASURED]))
+
+
+def test_all_quasi_identifiers_may_be_drawn(mixed, tmp_path):
+    columns = {"bmi": noisy(), "age": {"role": "quasi", "perturb": {"kind": "shuffle"}}, "dx": {"role": "sensitive"}}
+    with pytest.raises(PolicyError, match="cannot be evaluated"):
+        shoal.anonymize(mixed, policy(columns, [{"model": "k-anonymity", "k": 5}, MEASURED]))
+    release = shoal.anonymize(mixed, policy(columns, [MEASURED]))
+    assert sorted(rows(release)["age"]) == sorted(mixed.to_frame("pyarrow").column("age").to_pylist())
+    release.save(tmp_path / "out.csv")
+    assert json.loads((tmp_path / "out.csv.manifest.json").read_text())["columns"]["bmi"] == "quasi"
+    found = shoal.compare(mixed, release).perturbed
+    assert found["age"]["distribution-shift"].value == 0
+    assert found["bmi"]["absolute-error"].value > 0.3
+
+
+def test_linked_columns_are_not_drawn(mixed):
+    columns = {"age": {"role": "quasi"}, "bmi": {**noisy(), "linked": "age"}}
+    with pytest.raises(PolicyError, match="linked to another column"):
+        shoal.anonymize(mixed, policy(columns, [MEASURED]))

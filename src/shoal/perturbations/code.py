@@ -1,5 +1,6 @@
 """Top and bottom coding: extreme values are released as one."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar, Literal, Self
 
@@ -10,12 +11,15 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from shoal.errors import PolicyError
-from shoal.hierarchy.interval import exact_decimal, interval_label
+from shoal.hierarchy.interval import Interval, exact_decimal, interval_label
+from shoal.hierarchy.spec import Spec
 from shoal.kernels.translation import narrowest
 from shoal.perturbations.column_values import ColumnValues, Floats, with_tail
+from shoal.perturbations.first_level import FirstLevel
 from shoal.perturbations.perturbation import PERTURBATIONS, Perturbation
 from shoal.table.column import Column, as_text
 from shoal.table.kind import Kind
+from shoal.table.scale import doubles
 from shoal.techniques.change import Coarsened
 from shoal.techniques.technique import Truth
 
@@ -78,7 +82,7 @@ class Coding(Perturbation):
                 shown = shown.cast(pa.int64())
             column = replace(values.column, values=pc.unique(shown))
         else:
-            shown = self._labelled(values.column, below, above, (bottom, top))
+            shown = self.labelled(values.column, below, above, (bottom, top))
             names = pc.unique(shown)
             column = replace(values.column, kind=Kind.TEXT, values=names.take(pc.sort_indices(names)))
         places = pc.index_in(shown, column.values).to_numpy(zero_copy_only=False)
@@ -111,8 +115,12 @@ class Coding(Perturbation):
             float(places[high]) if high < len(places) else np.inf,
         )
 
+    def hierarchy(self, above: Spec) -> Spec:
+        """Return a hierarchy whose first level shows the extreme values as one set each."""
+        return _CodedFirst(perturbation=self, above=above)
+
     @staticmethod
-    def _labelled(
+    def labelled(
         column: Column, below: NDArray[np.bool_], above: NDArray[np.bool_], bounds: tuple[float, float]
     ) -> pa.StringArray:
         """Return the label of each value."""
@@ -123,3 +131,27 @@ class Coding(Perturbation):
         if above.any():
             shown = pc.if_else(pa.array(above), interval_label(exact_decimal(top), None, whole=whole), shown)
         return shown
+
+
+class _CodedFirst(FirstLevel):
+    """A hierarchy whose first level shows the extreme values as one set each, and all others as they are."""
+
+    kind: Literal["coded"] = "coded"
+    of_persons: ClassVar[bool] = True
+
+    @property
+    def of_data(self) -> bool:
+        """Whether labels depend on other values: the bounds do, if they are chosen by a number of individuals."""
+        return self.perturbation.persons is not None or self.above.of_data
+
+    def first(self, column: Column, counts: NDArray[np.int64]) -> tuple[Sequence[str], Spec]:
+        """Return the label of each value."""
+        number = len(column.values)
+        places = doubles(column.values).to_numpy(zero_copy_only=False)
+        bottom, top = self.perturbation.bounds(column.name, places, counts[:number])
+        labels = self.perturbation.labelled(column, places < bottom, places >= top, (bottom, top)).to_pylist()
+        above = self.above.resolved(column)
+        if isinstance(above, Interval):
+            ends = {"bottom": bottom if np.isfinite(bottom) else None, "top": top if np.isfinite(top) else None}
+            above = above.model_copy(update={name: end for name, end in ends.items() if end is not None})
+        return labels, above

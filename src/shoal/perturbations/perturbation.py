@@ -4,6 +4,7 @@ from abc import abstractmethod
 from typing import Any, ClassVar
 
 from shoal.errors import DeclarationError, PolicyError
+from shoal.hierarchy.spec import Spec
 from shoal.perturbations.column_values import ColumnValues
 from shoal.registry import Registry
 from shoal.table.column import Column
@@ -69,6 +70,13 @@ class Perturbation(Checked):
     def reads(self, known: tuple[str, ...]) -> tuple[str, ...]:  # noqa: ARG002 - for subclasses
         """Return the other columns whose values it reads. ``known``: the quasi-identifiers."""
         return ()
+
+    def hierarchy(self, above: Spec) -> Spec:  # noqa: ARG002 - for subclasses
+        """Return the hierarchy of a quasi-identifier whose first level shows this perturbation.
+
+        ``above``: the specification of the levels above it.
+        """
+        raise TypeError(f"{self.kind} shows no sets")
 
     def check(self, column: Column) -> None:
         """Refuse a column that the perturbation does not apply to."""

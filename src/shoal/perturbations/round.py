@@ -1,6 +1,8 @@
 """Rounding: numbers are released as multiples of a base."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -8,10 +10,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import Field
 
+from shoal.hierarchy.automatic import Automatic
+from shoal.hierarchy.interval import Interval
+from shoal.hierarchy.spec import Spec
 from shoal.kernels.normal import uniform
 from shoal.kernels.siphash import Words
 from shoal.kernels.translation import Codes
 from shoal.perturbations.column_values import ColumnValues, Floats, with_tail
+from shoal.perturbations.first_level import FirstLevel
 from shoal.perturbations.grid import Grid
 from shoal.perturbations.perturbation import PERTURBATIONS, Perturbation
 from shoal.table.column import Column
@@ -20,6 +26,7 @@ from shoal.techniques.change import Coarsened, Drawn
 from shoal.techniques.technique import Truth
 
 Multiples = NDArray[np.int64]
+_DOUBLED = 6  # levels of a hierarchy of intervals, each twice as wide as the one below
 
 
 @PERTURBATIONS.register("round")
@@ -67,6 +74,10 @@ class BaseRounding(Perturbation):
         places = np.searchsorted(multiples, nearest)[np.minimum(every, len(nearest) - 1)]
         return Coarsened(shown, with_tail(places, every, len(nearest), shown))
 
+    def hierarchy(self, above: Spec) -> Spec:
+        """Return a hierarchy with the intervals of numbers that are rounded alike, above which intervals double."""
+        return _RoundedFirst(perturbation=self, above=above)
+
     def _divided(self, column: Column, places: Floats) -> tuple[Multiples, Floats]:
         """Return the number of whole bases in each position, and the rest as a share of the base.
 
@@ -88,6 +99,25 @@ class BaseRounding(Perturbation):
         if base is None:
             return pa.array(multiples * self.to)
         return pa.array(base.positions(multiples * base.steps(np.array([self.to]))))
+
+
+class _RoundedFirst(FirstLevel):
+    """A hierarchy whose first level has the intervals of numbers that are rounded alike, halves up."""
+
+    kind: Literal["rounded"] = "rounded"
+
+    def first(self, column: Column, counts: NDArray[np.int64]) -> tuple[Sequence[str], Spec]:
+        """Return the interval of each number."""
+        base = self.perturbation.to
+        anchor = -base / 2 if column.kind is Kind.NUMBER else float(np.ceil(-base / 2))
+        intervals = Interval(widths=[base * 2**level for level in range(_DOUBLED)], anchor=anchor)
+        fine = Interval(widths=[base], anchor=anchor).build(column, counts, Path()).labels(1).to_pylist()
+        is_automatic = isinstance(self.above, Automatic)
+        return fine[: len(column.values)], _without_first(intervals) if is_automatic else self.above
+
+
+def _without_first(intervals: Interval) -> Interval:
+    return intervals.model_copy(update={"widths": intervals.widths[1:]})
 
 
 @dataclass(frozen=True, slots=True, eq=False)

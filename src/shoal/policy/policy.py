@@ -12,7 +12,7 @@ k = 11
 """
 
 import tomllib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -346,7 +346,24 @@ class Policy(Checked):
     def spec(self, name: str) -> Spec:
         """Return the hierarchy specification of a column: the given one, or an automatic one."""
         entry = self.columns.get(name)
-        return Automatic() if entry is None or entry.hierarchy is None else entry.hierarchy
+        spec = Automatic() if entry is None or entry.hierarchy is None else entry.hierarchy
+        perturb = None if entry is None or not self._shows_sets(entry) else entry.perturb
+        return spec if perturb is None else perturb.hierarchy(spec)
+
+    @staticmethod
+    def _shows_sets(column: ColumnPolicy) -> bool:
+        """Return whether a column is a quasi-identifier whose perturbation is the first level of its hierarchy."""
+        perturb = column.perturb
+        return column.role is Role.QUASI and perturb is not None and perturb.is_true and not perturb.is_random
+
+    def levels(self, hierarchies: Mapping[str, Hierarchy]) -> dict[str, tuple[int, int]]:
+        """Return the lowest and the highest level of the quasi-identifiers whose levels are bounded."""
+        bounds = dict(self.search.levels)
+        for name in hierarchies:
+            if name in self.columns and self._shows_sets(self.columns[name]):
+                low, high = bounds.get(name, (1, hierarchies[name].height))
+                bounds[name] = max(low, 1), max(high, 1)
+        return bounds
 
     def spread(self, name: str, labels: Sequence[str]) -> NDArray[np.float64] | None:
         """Return the share of its domain that each released label of a column covers; None if it cannot be derived."""

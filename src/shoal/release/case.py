@@ -118,7 +118,7 @@ class Case:
     @cached_property
     def space(self) -> Space:
         """The space of admissible generalisation schemes."""
-        return Space.of(self.table, self.table.quasi, self.hierarchies, self.policy.search.levels)
+        return Space.of(self.table, self.table.quasi, self.hierarchies, self.policy.levels(self.hierarchies))
 
     def searchable(self) -> "Case":
         """Return the case with a technique that can treat it, if there are too many schemes for that of the policy."""

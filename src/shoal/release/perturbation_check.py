@@ -7,6 +7,7 @@ from shoal.policy.policy import Policy
 from shoal.remedy import ColumnSetting, Setting, either
 from shoal.table.role import Role
 from shoal.table.table import Table
+from shoal.techniques.technique import Allows, allowing
 
 
 def perturbations(table: Table, policy: Policy) -> dict[str, Perturbation]:
@@ -54,6 +55,18 @@ def _check_quasi(name: str, perturbation: Perturbation, policy: Policy) -> None:
             "perturbed-and-linked",
             "Column '{column}' cannot be perturbed, because it is linked to another column or shows a value per class.",
             column=name,
+        )
+    if not perturbation.is_random and Allows.LEVELS not in policy.search.technique.allows:
+        raise PolicyError(
+            "perturbation-of-technique",
+            "Column '{column}' is a quasi-identifier, whose perturbation is the lowest level of its hierarchy. The "
+            "technique '{technique}' does not support it.",
+            remedy=either(
+                *(Setting("search.recoding", technique.called()) for technique in allowing(Allows.LEVELS)),
+                "remove the perturbation",
+            ),
+            column=name,
+            technique=policy.search.technique.kind,
         )
     if perturbation.is_random and not any(ATTACKS[limit.attack].judges_perturbed for limit in policy.attack_limits):
         raise PolicyError(

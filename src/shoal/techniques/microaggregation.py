@@ -68,7 +68,7 @@ class Microaggregation(Technique):
     says: ClassVar[str] = "Each record is grouped with its nearest neighbours (microaggregation)."
     iso: ClassVar[str] = "microaggregation"
     minds_quality: ClassVar[bool] = False
-    allows: ClassVar[frozenset[Allows]] = frozenset({Allows.OUTLIERS, Allows.SEVERAL})
+    allows: ClassVar[frozenset[Allows]] = frozenset({Allows.OUTLIERS, Allows.LEVELS, Allows.SEVERAL})
 
     @property
     def notes(self) -> tuple[str, ...]:
