@@ -25,8 +25,8 @@ class IntervalDisclosure(Attack):
         |x − x'| ≤ t·s for every column
 
     x: the true number; x': the released number, or the midpoint of its interval; s: the standard deviation of the
-    column in the original; t: the tolerance. The columns are the released quasi-identifiers and sensitive columns with
-    numbers or dates, unless ``columns`` names others. A number that is missing or not shown is not close. Of a person
+    column in the original; t: the tolerance. The columns are the released quasi-identifiers and sensitive columns whose
+    numbers or dates were changed, unless ``columns`` names others. A number that is missing or not shown is not close. Of a person
     with several records, any one suffices. Mateo-Sanz, Sebé & Domingo-Ferrer 2004. Baseline: the record of a random
     individual.
 
@@ -116,12 +116,20 @@ class IntervalDisclosure(Attack):
 
 
 def numbers(scene: Scene) -> tuple[str, ...]:
-    """Return the released quasi-identifiers and sensitive columns with numbers or dates."""
-    return tuple(
-        name
-        for name in (*scene.known, *scene.secret)
-        if scale(scene.columns[name]) is not None and not np.isnan(scene.cells[name].numbers).all()
-    )
+    """Return the released quasi-identifiers and sensitive columns with numbers or dates.
+
+    Columns that the release shows unchanged are omitted, unless all are.
+    """
+    names = tuple(name for name in (*scene.known, *scene.secret) if scale(scene.columns[name]) is not None)
+    return tuple(name for name in names if _is_changed(scene, name)) or names
+
+
+def _is_changed(scene: Scene, name: str) -> bool:
+    """Return whether any released record shows another number than the true one."""
+    truth = np.full(scene.original.records, -1) if scene.truth is None else scene.truth
+    there, cells = np.flatnonzero(truth >= 0), scene.cells[name]
+    true, shown = _scale(scene, name)[scene.values(name)[there]], cells.numbers[cells.codes[truth[there]]]
+    return not np.array_equal(true, shown, equal_nan=True)
 
 
 def _scale(scene: Scene, name: str) -> Floats:
