@@ -24,8 +24,6 @@ import time
 from datetime import date
 from pathlib import Path
 
-import numpy as np
-
 import shoal
 from shoal.attacks.interval_disclosure import IntervalDisclosure
 from shoal.demo import hospital

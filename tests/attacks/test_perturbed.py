@@ -4,16 +4,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.effort import examples
 
 import shoal
 from shoal.attacks.interval_disclosure import IntervalDisclosure
 from shoal.attacks.linkage_rate import LinkageRate
 from shoal.attacks.probabilistic_linkage import ProbabilisticLinkage
+from tests.effort import examples
 
 
 def attacked(before, after, attack, **roles):
-    found = shoal.attack(before, after, **{"quasi": list(before), **roles}, in_order=True, attacks=[attack], targets=5000)
+    found = shoal.attack(
+        before, after, **{"quasi": list(before), **roles}, in_order=True, attacks=[attack], targets=5000
+    )
     return found.results[0]
 
 

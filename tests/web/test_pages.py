@@ -56,6 +56,25 @@ def test_a_point_of_the_frontier_becomes_the_policy(served):
     assert held["search"]["suppression"] == 0.02
 
 
+def test_a_perturbation_is_set_changed_and_removed(served):
+    decided(served)
+    listed = served.ask("GET", "/protect/perturbations").text
+    assert all(name in listed for name in ("age", "sex", "dx"))
+    assert "Share kept" in served.ask("POST", "/protect/perturbation/kind", body={"column": "dx", "kind": "pram"}).text
+    served.ask("POST", "/protect/perturbation", body={"column": "dx", "kind": "pram", "keep": "0.8"})
+    assert served.project.now.policy.document()["columns"]["dx"]["perturb"] == {"kind": "pram", "keep": 0.8}
+    assert 'value="0.8"' in served.ask("GET", "/protect/perturbation?column=dx").text
+    assert "Values were replaced at random" in served.ask("GET", "/protect/perturbations").text
+    wrong = served.ask("POST", "/protect/perturbation", body={"column": "age", "kind": "round", "to": "-5"}).text
+    assert "Base" in wrong
+    served.ask("POST", "/protect/perturbation", body={"column": "age", "kind": "code", "persons": "5", "side": "top"})
+    assert served.project.now.policy.document()["columns"]["age"]["perturb"] == {
+        "kind": "code", "persons": 5, "side": "top",
+    }  # fmt: skip
+    served.ask("POST", "/protect/perturbation", body={"column": "dx", "kind": "none"})
+    assert "perturb" not in served.project.now.policy.document()["columns"]["dx"]
+
+
 def test_a_hierarchy_is_tried_and_kept(served):
     decided(served)
     assert "/picture/" in served.ask("GET", "/protect/hierarchy?column=age").text

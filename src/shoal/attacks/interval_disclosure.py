@@ -26,9 +26,9 @@ class IntervalDisclosure(Attack):
 
     x: the true number; x': the released number, or the midpoint of its interval; s: the standard deviation of the
     column in the original; t: the tolerance. The columns are the released quasi-identifiers and sensitive columns whose
-    numbers or dates were changed, unless ``columns`` names others. A number that is missing or not shown is not close. Of a person
-    with several records, any one suffices. Mateo-Sanz, Sebé & Domingo-Ferrer 2004. Baseline: the record of a random
-    individual.
+    numbers or dates were changed, unless ``columns`` names others. A number that is missing or not shown is not close.
+    Of a person with several records, any one suffices. Mateo-Sanz, Sebé & Domingo-Ferrer 2004. Baseline: the record of
+    a random individual.
 
     ``spread = "released"`` takes s from the release, as dRisk of sdcMicro does. A perturbation that widens the numbers
     then raises its own risk.

@@ -57,14 +57,16 @@ def _climbed(now: Moment, hook: Hook) -> dict[str, LadderPreview]:
     previews = {}
     for name, column in now.policy.columns.items():
         if column.role == "quasi":
-            spec = _spec(column)
+            spec = now.policy.spec(name)
             try:
                 bound = bind(spec, table, name, now.policy.beside(""))
                 used = np.bincount(table.codes(name), minlength=table[name].size)
                 levels = (np.bincount(bound.nodes(level), used) for level in range(bound.height))
-                previews[name] = LadderPreview(spec.kind, tuple(int(np.count_nonzero(level)) for level in levels))
+                previews[name] = LadderPreview(
+                    _spec(column).kind, tuple(int(np.count_nonzero(level)) for level in levels)
+                )
             except ShoalError as error:
-                previews[name] = LadderPreview(spec.kind, error=error)
+                previews[name] = LadderPreview(_spec(column).kind, error=error)
     return previews
 
 
