@@ -41,6 +41,8 @@ class Groups:
         >>> group(np.array([9, 4, 9, 9], np.uint64)).ordinals.tolist()
         [0, 0, 1, 2]
         """
+        if len(self) == len(self.ids):  # all rows differ
+            return np.zeros(len(self.ids), np.uint64)
         ordinals = np.empty(len(self.ids), np.uint64)
         ordinals[np.argsort(self.ids, kind="stable")] = each_times(self.counts)
         return ordinals
