@@ -258,6 +258,7 @@ def _class_models(basis: AdviceBasis) -> list[Model]:
         for _, _, model in basis.policy.requirements()
         if model.scope is Scope.CLASS
         and not model.needs & {Need.SUBSETS, Need.POPULATION, Need.REGISTER}
+        and (seen.sensitive or Need.SENSITIVE not in model.needs)
         and all(name in seen for view in model.views(seen.quasi, seen.sensitive) for name in view.sensitive)
     ]
 
@@ -339,7 +340,8 @@ def _revealing(basis: AdviceBasis) -> list[Revealing]:
     seen, roles = basis.seen, basis.given.roles
     if not seen.quasi:
         return []
-    names = [name for name in seen.names if roles.get(name) in {Role.INSENSITIVE, Role.SENSITIVE}]
+    shown = [name for name in seen.names if name not in basis.policy.perturbed]
+    names = [name for name in shown if roles.get(name) in {Role.INSENSITIVE, Role.SENSITIVE}]
     known = also_known(seen, names, basis.policy.data.missing)
     unique = [Revealing(row.column, row.unique) for row in known if row.column is not None]
     return sorted(unique, key=lambda column: -column.unique)

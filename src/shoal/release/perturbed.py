@@ -22,6 +22,7 @@ from shoal.perturbations.perturbation import Perturbation
 from shoal.policy.policy import Policy
 from shoal.release.drawing import drawing, identity
 from shoal.release.perturbation_check import perturbations
+from shoal.release.published import perturbed_columns
 from shoal.release.transformation import Transformation
 from shoal.release.undoing import check_undone
 from shoal.table.table import Table
@@ -41,16 +42,10 @@ def perturbed(table: Table, policy: Policy, key: bytes, transformation: Transfor
 
 
 def described(policy: Policy, transformation: Transformation) -> dict[str, Any]:
-    """Return the kind, the options and the guarantee of each perturbed column, for the manifests.
-
-    The guarantee is one of the mechanism, and concerns the data: no privacy requirement is met by it.
-    """
+    """Return what the manifests of a release say about each perturbed column, such as a matrix of probabilities."""
     facts = {change.name: change.facts for change in transformation.drawn}
-    return {
-        name: {**column.perturb.options, "proved": column.perturb.guarantee, **facts.get(name, {})}
-        for name, column in policy.columns.items()
-        if column.perturb is not None
-    }
+    columns = perturbed_columns(policy, policy.perturbed)
+    return {name: {**column, **facts.get(name, {})} for name, column in columns.items()}
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """Promise of a release: the expected content of the written tables, and the requirements on them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from shoal.classes.members import Counts
 from shoal.dataset.inheritance import Shows
@@ -37,6 +37,12 @@ class Original:
     subject: tuple[Column, Codes] | Column | None = None
     thresholds: Mapping[str, Column] = field(default_factory=dict)
     truths: Mapping[str, Column] = field(default_factory=dict)
+
+    def without_truths(self) -> "Original":
+        """Return the information without the columns whose cells were changed, which then keep the released values."""
+        sensitive = {name: column for name, column in self.sensitive.items() if name not in self.truths}
+        reference = {name: counts for name, counts in self.reference.items() if name in sensitive}
+        return replace(self, sensitive=sensitive, reference=reference, truths={})
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

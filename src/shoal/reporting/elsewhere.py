@@ -1,7 +1,7 @@
 """Findings about a release made elsewhere, judged as far as possible."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -20,7 +20,7 @@ from shoal.population import Population
 from shoal.progress import Hook, Progress
 from shoal.qualities.quality import Measured
 from shoal.recoding.matching import Match
-from shoal.release.advice import MOST_RECORDS, Advice, AdviceBasis, advice, losses
+from shoal.release.advice import Advice, AdviceBasis, advice, losses
 from shoal.release.judgement import Guarantee, Judgement
 from shoal.release.manifest import recorded
 from shoal.release.measuring import measured_limits
@@ -28,15 +28,17 @@ from shoal.release.pairing import drawn_from, which
 from shoal.release.part import ReleasePart
 from shoal.release.promise import Original
 from shoal.release.verification import with_persons
-from shoal.reporting.findings import Findings, about_columns, rest, threshold
+from shoal.reporting.findings import Findings, about_columns, assessed, is_advised, threshold
 from shoal.reporting.required import Required, Verdicts, verdicts
 from shoal.table.column import SUPPRESSED, Column
+from shoal.table.names import unused
+from shoal.table.raw import Encoded
 from shoal.table.role import Role
 from shoal.table.table import Table
 from shoal.verbs.assess import assess
 from shoal.verbs.compare import compare
 from shoal.verbs.inputs import names_of, table_of
-from shoal.words import share
+from shoal.words import listed, share
 
 
 def of_tables(  # noqa: PLR0913 - two tables, and how their records are matched
@@ -64,7 +66,7 @@ def of_tables(  # noqa: PLR0913 - two tables, and how their records are matched
     policy.
     """
     table = table_of(original, policy)
-    release = _with_roles(table_of(released, suppressed=SUPPRESSED), table)
+    release = _with_roles(table_of(released, suppressed=SUPPRESSED), table, policy)
     progress(Progress("assessing the original", 0))
     before = assess(table, policy, threshold=threshold(policy))
     progress(Progress("comparing them", 1))
@@ -74,49 +76,115 @@ def of_tables(  # noqa: PLR0913 - two tables, and how their records are matched
     comparison = comparison if quality is None else replace(comparison, quality=quality)
     progress(Progress("assessing the release", 2))
     people = policy.sampled_population(table, before.persons) if _sized(policy) else None
-    known = _known(table, release, policy, people, matched)
-    seen, strange = _seen(release, known)
+    recount = _Recount.of(table, release, policy, people, matched)
     internal = internal or recorded(release, table, policy)
     ours = internal is not None
     columns = about_columns(policy, table, release, ours=ours)
     columns |= {} if pseudonyms is None else {"pseudonyms": pseudonyms}
-    after = assess(seen, rest(policy), threshold=threshold(policy), population=people)
     return Findings(
         policy=policy,
         original=table,
         drawn=drawn,
         released=release,
-        seen=seen,
+        seen=recount.seen,
         before=before,
-        after=after,
+        after=assessed(recount.judged, policy, people),
         comparison=comparison,
         requirements=(
-            *_required(policy, verdicts(before), seen, known, strange, internal),
+            *_required(policy, verdicts(before), recount, internal),
             *(_limited(limit, more.get("attacks")) for limit in policy.attack_limits),
         ),
         ours=ours,
         part=part,
-        advice=_advice(table, seen, known, matched, comparison, policy, advice_seconds, progress),
+        advice=_advice(table, recount, matched, comparison, policy, advice_seconds, progress),
         inherited=inherited,
         **columns,
         **more,
     )
 
 
-def _known(table: Table, release: Table, policy: Policy, people: Population | None, matched: Match) -> Original:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Recount:
+    """What is known about a released table, in order to judge it.
+
+    ``released``: the table with its roles. ``known``: what verification needs to know about the original. ``seen``: the
+    table with its individuals. ``judged``: the same with the true values of perturbed columns. ``strange``: the reason
+    why its sensitive values cannot be judged; empty if they can.
+    """
+
+    released: Table
+    known: Original
+    seen: Table
+    judged: Table
+    strange: str = ""
+
+    @classmethod
+    def of(cls, table: Table, release: Table, policy: Policy, people: Population | None, matched: Match) -> "_Recount":
+        """Return what is known about a release of a table."""
+        perturbed = [name for name in release.sensitive if name in policy.perturbed]
+        origins = _origins(release, matched)
+        known = _known(table, release, policy, people, origins)
+        if perturbed and origins is None:
+            shown = release.assign(insensitive=perturbed)
+            seen, strange = _with_individuals(shown, replace(known, sensitive=_only(known.sensitive, shown.sensitive)))
+            why = f"the values of {listed(perturbed)} are perturbed, and the records could not be matched"
+            return cls(release, known, seen, seen, strange or why)
+        if not perturbed or origins is None:
+            seen, strange = _with_individuals(release, known)
+            return cls(release, known, seen, seen, strange)
+        release, truths = _with_truths(release, table, perturbed, origins)
+        known = replace(known, truths=truths)
+        seen, strange = _with_individuals(release, known.without_truths())
+        judged, why = _with_individuals(release, known)
+        return cls(release, known, seen, judged, strange or why)
+
+
+def _origins(release: Table, matched: Match) -> NDArray[np.int64] | None:
+    """Return the original record of each released record; None if one has none."""
+    if matched.rows is None:
+        return None
+    records = np.full(release.records, -1, np.int64)
+    there = matched.rows >= 0
+    records[matched.rows[there]] = np.flatnonzero(there)
+    return None if (records < 0).any() else records
+
+
+def _known(
+    table: Table, release: Table, policy: Policy, people: Population | None, origins: NDArray[np.int64] | None
+) -> Original:
     """Return what verification needs to know about the original."""
-    hierarchies = policy.hierarchies(table)
+    whose: tuple[Column, NDArray[Any]] | None = None
+    if table.subject is not None and release.subject is None and origins is not None:
+        whose = table[table.subject], table.codes(table.subject)[origins]
     return Original(
         {name: table[name] for name in release.sensitive},
         {name: table.persons(name) for name in release.sensitive},
-        {name: hierarchy for name, hierarchy in hierarchies.items() if name in release.sensitive},
+        _only(policy.hierarchies(table), release.sensitive),
         people,
         policy.data.missing,
-        _whose(table, release, matched),
+        whose,
     )
 
 
-def _seen(release: Table, known: Original) -> tuple[Table, str]:
+def _only(facts: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return the facts about some columns."""
+    return {name: fact for name, fact in facts.items() if name in names}
+
+
+def _with_truths(
+    release: Table, table: Table, names: Sequence[str], origins: NDArray[np.int64]
+) -> tuple[Table, dict[str, Column]]:
+    """Return a release whose engine also holds the true values of some columns, and the columns with these values."""
+    truths = dict[str, Column]()
+    for name in names:
+        hidden = unused(f"true {name}", [*release.names, *(column.name for column in truths.values())])
+        truths[name] = replace(table[name], name=hidden)
+    shown = [Encoded(column, release.codes(column.name)) for column in release.columns]
+    true = [Encoded(column, table.codes(name)[origins]) for name, column in truths.items()]
+    return replace(release, engine=Table.of([*shown, *true], release.records, release.source).engine), truths
+
+
+def _with_individuals(release: Table, known: Original) -> tuple[Table, str]:
     """Return a release with its individuals, and why its sensitive values cannot be judged; empty if they can."""
     try:
         seen, strange = with_persons(release, release, known), ""
@@ -127,30 +195,30 @@ def _seen(release: Table, known: Original) -> tuple[Table, str]:
 
 def _advice(  # noqa: PLR0913, PLR0917 - two tables, their comparison, and the time
     table: Table,
-    seen: Table,
-    known: Original,
+    recount: _Recount,
     matched: Match,
     comparison: Comparison,
     policy: Policy,
     seconds: float | None,
     progress: Hook,
 ) -> Advice | None:
-    if table.records > MOST_RECORDS:
+    if not is_advised(table, recount.released):
         return None
-    records = None
+    records, seen = None, recount.judged
     if matched.rows is not None:
         records = np.full(seen.records, -1, np.int64)
         records[matched.rows[matched.rows >= 0]] = np.flatnonzero(matched.rows >= 0)
     left_out = max(table.person_count - seen.person_count, 0)
     return advice(
-        AdviceBasis(table, seen, known, records, left_out, policy, losses(comparison.quality)), seconds, progress
+        AdviceBasis(table, seen, recount.known, records, left_out, policy, losses(comparison.quality)),
+        seconds,
+        progress,
     )
 
 
-def _with_roles(release: Table, table: Table) -> Table:
+def _with_roles(release: Table, table: Table, policy: Policy) -> Table:
     """Assign the roles of the original to the columns of a released table."""
-    quasi = [name for name in table.quasi if name in release]
-    if not quasi:
+    if not any(name in release for name in table.quasi):
         raise ReportError(
             "no-quasi-identifier",
             "The release has none of the quasi-identifiers of the policy.",
@@ -158,8 +226,9 @@ def _with_roles(release: Table, table: Table) -> Table:
         )
     if not release.records:
         raise ReportError("no-records", "The release has no records.")
+    table = policy.searched(table)
     roles = {
-        "quasi": quasi,
+        "quasi": [name for name in table.quasi if name in release],
         "sensitive": [name for name in table.sensitive if name in release and len(release[name].values)],
         "insensitive": [name for name in table.with_role(Role.INSENSITIVE) if name in release],
     }
@@ -167,48 +236,35 @@ def _with_roles(release: Table, table: Table) -> Table:
     return replace(release, roles={}).assign(**{name: role for name, role in roles.items() if role}, **whose)
 
 
-def _whose(table: Table, release: Table, matched: Match) -> tuple[Column, NDArray[Any]] | None:
-    """Return the person of each released record, if the release has no subject column and all records are matched."""
-    if table.subject is None or release.subject is not None or matched.rows is None:
-        return None
-    codes = np.full(release.records, -1, np.int64)
-    there = matched.rows >= 0
-    codes[matched.rows[there]] = table.codes(table.subject)[there]
-    return None if (codes < 0).any() else (table[table.subject], codes.astype(np.uint32))
-
-
-def _required(  # noqa: PLR0913, PLR0917 - requirements, and facts about both tables
-    policy: Policy,
-    earlier: Verdicts,
-    seen: Table,
-    known: Original,
-    strange: str,
-    internal: Mapping[str, Any] | None,
+def _required(
+    policy: Policy, earlier: Verdicts, recount: _Recount, internal: Mapping[str, Any] | None
 ) -> Iterator[Required]:
     """Judge a table by each requirement; where that is impossible, give the reason.
 
     ``internal``: the internal manifest. It records the verdicts on requirements that need a register, which can be
     verified only when a release is made.
     """
-    gatherer = Gatherer(seen, known.missing, known.hierarchies, known.population, {} if strange else known.reference)
-    lost = policy.data.subject is not None and seen.subject is None
+    known, judged, released = recount.known, recount.judged, recount.released.sensitive
+    reference = {} if recount.strange else known.reference
+    gatherer = Gatherer(judged, known.missing, known.hierarchies, known.population, reference)
+    lost = policy.data.subject is not None and judged.subject is None
     registered = policy.population is not None and policy.population.file is not None
     for source, _, model in policy.requirements():
         column, about = getattr(model, "column", None), Need.SENSITIVE in model.needs
         name = f"{model.name} of {column}" if column else model.name
-        if about and (not seen.sensitive or (column is not None and column not in seen.sensitive)):
+        if about and (not released or (column is not None and column not in released)):
             yield Required(source, name, model.demand(), None, None, "nothing sensitive is released", moot=True)
         elif lost:
             yield Required(source, name, model.demand(), None, None, "records cannot be assigned to individuals")
-        elif about and strange:
-            yield Required(source, name, model.demand(), None, None, strange)
+        elif about and recount.strange:
+            yield Required(source, name, model.demand(), None, None, recount.strange)
         elif (registered and Need.POPULATION in model.needs) or Need.THRESHOLD in model.needs:
             verified = None if internal is None else _recorded_verdict(internal, source, model)
             what = "the thresholds of individuals" if Need.THRESHOLD in model.needs else "a register"
             why = "" if verified else f"a release can be compared with {what} only when it is made"
             yield Required(source, name, model.demand(), None, verified, why)
         else:
-            yield from _judged(source, model, gatherer, seen, earlier)
+            yield from _judged(source, model, gatherer, judged, earlier)
 
 
 def _limited(limit: AttackLimit, attacked: Attacked | None) -> Required:

@@ -18,7 +18,6 @@ from shoal.analyses.survival import Curves
 from shoal.attacks.battery import Attacked
 from shoal.disclosure import USUAL
 from shoal.individuals.people import People
-from shoal.policy.columns import Data
 from shoal.policy.policy import Policy
 from shoal.population import Population
 from shoal.progress import Hook, Progress
@@ -30,7 +29,7 @@ from shoal.release.release import Release
 from shoal.release.verification import as_written, with_persons
 from shoal.release.visible import VisibleLoss, visible_loss
 from shoal.reporting.required import Required, verdicts
-from shoal.risk.assessment import Assessment
+from shoal.risk.assessment import Assessment, Assessor
 from shoal.search.frontier import Frontier
 from shoal.search.schemes import Schemes
 from shoal.table.column import Column, as_text
@@ -55,16 +54,18 @@ class PublicFindings:
     """Facts that a recipient of the release may have: functions of the released table, the policy and ``chosen``.
 
     ``single``: whether each individual has one record, so that individuals can be counted without a subject column.
-    ``seen``: the released table as it is read. ``after``: its assessment. ``variables``: the columns that the policy or
-    the release names, and their roles. ``naming``: released columns that identify persons directly. ``unknown``:
-    released columns without a role in the policy. ``ours``: whether ``anonymize`` made the release. ``chosen``: the
-    figures about the original that the owner publishes. ``attacks``: None if not run or not published.
+    ``seen``: the released table as it is read. Quasi-identifiers whose values are drawn at random do not count as such
+    in it. ``after``: its assessment; for the owner, with the true values of perturbed columns; None if there are no
+    classes, because all quasi-identifiers are drawn. ``variables``: the columns that the policy or the release names,
+    and their roles. ``naming``: released columns that identify persons directly. ``unknown``: released columns without
+    a role in the policy. ``ours``: whether ``anonymize`` made the release. ``chosen``: the figures about the original
+    that the owner publishes. ``attacks``: None if not run or not published.
     """
 
     policy: Policy
     released: Table
     seen: Table
-    after: Assessment
+    after: Assessment | None
     requirements: tuple[Required, ...]
     variables: Mapping[str, Role | None]
     naming: tuple[str, ...]
@@ -101,6 +102,24 @@ class PublicFindings:
         """Whether there are requirements, all are met, and no column identifies persons or is unknown."""
         required = bool(self.requirements) and all(requirement.holds for requirement in self.requirements)
         return required and not self.naming and not self.unknown
+
+    @property
+    def drawn_quasi(self) -> tuple[str, ...]:
+        """The released quasi-identifiers whose values are drawn at random, so that classes do not use them."""
+        known = (name for name, role in self.variables.items() if role is Role.QUASI)
+        return tuple(name for name in known if name in self.released and name not in self.released.quasi)
+
+    @property
+    def without_drawn(self) -> str:
+        """A sentence on the quasi-identifiers that classes do not use; empty if they use all."""
+        if not self.drawn_quasi:
+            return ""
+        limits = ", ".join(limit.attack for limit in self.policy.attack_limits)
+        measured = f"; attacks measure their protection: {limits}" if limits else ""
+        return (
+            f"Classes and risks do not include the quasi-identifiers whose values are drawn at random "
+            f"({', '.join(self.drawn_quasi)}){measured}."
+        )
 
     @property
     def counts_persons(self) -> bool:
@@ -234,9 +253,7 @@ class Findings(PublicFindings):
             policy=self.policy,
             released=self.released,
             seen=seen,
-            after=assess(
-                seen, rest(self.policy), threshold=threshold(self.policy), population=_public_size(self.policy, seen)
-            ),
+            after=assessed(seen, self.policy, _public_size(self.policy, seen)),
             requirements=tuple(requirement.public() for requirement in self.requirements),
             variables={**roles, **others},
             naming=self.naming,
@@ -283,17 +300,16 @@ def of_release(release: Release, progress: Hook, advice_seconds: float | None = 
     progress(Progress("assessing the original", 0))
     before = assess(original, policy, threshold=threshold(policy))
     progress(Progress("assessing the release", 1))
-    seen = with_persons(as_written(release.table), release.table, release.part.promise.original)
+    known, stored = release.part.promise.original, as_written(release.table)
     invented = bool((release.records < 0).any())
-    after = assess(
-        seen,
-        rest(policy),
-        threshold=threshold(policy),
-        population=None if invented else release.part.promise.original.population,  # counterfeits are not in it
+    after = assessed(
+        with_persons(stored, release.table, known),
+        policy,
+        None if invented else known.population,  # counterfeits are not in it
     )
     progress(Progress("comparing them", 2))
     drawn = release.part.as_sample().given
-    advised = advice(AdviceBasis.of(release), advice_seconds, progress) if original.records <= MOST_RECORDS else None
+    advised = advice(AdviceBasis.of(release), advice_seconds, progress) if is_advised(original, release.table) else None
     earlier = verdicts(before)
     required = tuple(Required.of(judgement, earlier) for judgement in release.requirements)
     return Findings(
@@ -301,7 +317,7 @@ def of_release(release: Release, progress: Hook, advice_seconds: float | None = 
         original=original,
         drawn=drawn,
         released=release.table,
-        seen=seen,
+        seen=with_persons(stored, release.table, known.without_truths()),
         before=before,
         after=after,
         comparison=compare(original, release),
@@ -328,16 +344,28 @@ def about_columns(policy: Policy, original: Table, released: Table, *, ours: boo
     }
 
 
+def is_advised(original: Table, released: Table) -> bool:
+    """Return whether a report gives advice: there are classes, and the table is not too large."""
+    return bool(released.quasi) and original.records <= MOST_RECORDS
+
+
+def assessed(released: Table, policy: Policy, population: Population | None) -> Assessment | None:
+    """Assess a released table, without the requirements: hierarchies refer to the original values.
+
+    Without quasi-identifiers there is nothing to assess.
+    """
+    if not released.quasi:
+        return None
+    context = policy.context
+    return Assessor(
+        table=released,
+        missing=policy.data.missing,
+        threshold=threshold(policy),
+        population=population,
+        context=None if context is None else context.probabilities(),
+    ).assessment()
+
+
 def threshold(policy: Policy) -> Fraction:
     """Return the risk threshold: 1/k for the largest required k, or 1/11 if none is required."""
     return Fraction(1, policy.k or USUAL)
-
-
-def rest(policy: Policy) -> Policy:
-    """Return the part of a policy that applies to any table.
-
-    Roles, hierarchies, requirements and population are dropped, because they refer to the original values and not
-    to the generalised ones.
-    """
-    more = {"data": Data(missing=policy.data.missing), "columns": {}, "require": [], "population": None}
-    return policy.model_copy(update=more)

@@ -1,7 +1,7 @@
 """Assessment: the disclosure risks of a table, and the verdict on each requirement."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any
@@ -18,7 +18,7 @@ from shoal.models.evidence import Evidence, Gatherer, View
 from shoal.models.model import Model, Need, Verdict
 from shoal.plain import in_numbers
 from shoal.population import Population
-from shoal.progress import Hook, Progress
+from shoal.progress import Hook, Progress, silent
 from shoal.risk.adversary import Risk, journalist, marketer, prosecutor
 from shoal.risk.attribute import AttributeRisk, attribute_risk
 from shoal.risk.caveats import caveats
@@ -238,15 +238,15 @@ class Assessor:
 
     table: Table
     missing: Missing
-    hierarchies: Mapping[str, Hierarchy]
-    population: Population | None
-    requirements: tuple[tuple[str, str, Model], ...]
-    checklist: tuple[tuple[str, str], ...]
-    context: dict[str, float] | None
-    unlisted: tuple[str, ...]
     threshold: Fraction
-    uniques: int | None
-    progress: Hook
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    population: Population | None = None
+    requirements: tuple[tuple[str, str, Model], ...] = ()
+    checklist: tuple[tuple[str, str], ...] = ()
+    context: dict[str, float] | None = None
+    unlisted: tuple[str, ...] = ()
+    uniques: int | None = None
+    progress: Hook = silent
     limits: tuple[str, ...] = ()
 
     @cached_property

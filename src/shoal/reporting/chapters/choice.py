@@ -37,6 +37,8 @@ def choice(findings: PublicFindings, audience: Audience) -> Section:
 def _lead(findings: PublicFindings) -> Text:
     if not findings.ours:
         return Text("The way in which this release was made is not recorded.", Tone.LEAD)
+    if findings.after is None:
+        return Text("All quasi-identifiers are perturbed, so no generalisation was searched.", Tone.LEAD)
     how = findings.policy.search
     limit = f"At most {share(how.suppression)} of the {findings.who} may be suppressed."
     aim = "minimises information loss" if Gives.SCHEME in how.technique.gives else "seeks a low information loss"
@@ -45,7 +47,7 @@ def _lead(findings: PublicFindings) -> Text:
 
 
 def _search(findings: Findings, audience: Audience) -> Facts | None:
-    if findings.part is None:
+    if findings.part is None or findings.after is None:
         return None
     account = findings.policy.search.technique.account(findings.part.transformation.facts)
     facts = [("Search", account)] if account else []
@@ -55,18 +57,16 @@ def _search(findings: Findings, audience: Audience) -> Facts | None:
         facts += [("Levels", levels)] if levels else []
     facts += _outliers(findings, audience)
     facts.append(("Equivalence classes", f"{findings.part.classes:,}"))
-    cost = findings.part.quality[findings.policy.search.quality].total
+    quality = findings.policy.search.quality
+    cost = findings.part.quality[quality].total if quality in findings.part.quality else None
     if cost is not None:
-        facts.append(
-            (
-                "Information loss",
-                f"{short(cost.cost)} (0 = no loss, 1 = total; measure: {findings.policy.search.quality})",
-            )
-        )
+        facts.append(("Information loss", f"{short(cost.cost)} (0 = no loss, 1 = total; measure: {quality})"))
     return Facts(tuple(facts))
 
 
-def _classes(findings: PublicFindings) -> Facts:
+def _classes(findings: PublicFindings) -> Facts | None:
+    if findings.after is None:
+        return None
     return Facts((("Equivalence classes", f"{findings.after.classes:,}"),))
 
 

@@ -128,7 +128,7 @@ def _hides(findings: PublicFindings, audience: Audience, holders: int) -> bool:
     """Return whether the persons with a value, or those without one, are too few to be described."""
     if not audience.external:
         return False
-    return not findings.countable or audience.hides(holders) or audience.hides(findings.after.persons - holders)
+    return not findings.countable or audience.hides(holders) or audience.hides(findings.persons - holders)
 
 
 def _quartiles(

@@ -45,16 +45,16 @@ def _recipient(findings: PublicFindings) -> Facts:
     )
 
 
-def _adversaries(findings: PublicFindings) -> Sheet:
-    rows = [
-        (risk.adversary, risk.meaning, risk.basis)
-        for risk in (findings.after.prosecutor, findings.after.journalist, findings.after.marketer)
-    ]
+def _adversaries(findings: PublicFindings) -> Sheet | None:
+    after = findings.after
+    if after is None:
+        return None
+    rows = [(risk.adversary, risk.meaning, risk.basis) for risk in (after.prosecutor, after.journalist, after.marketer)]
     return Sheet("Adversaries", ("adversary", "description", "basis of the risk"), tuple(rows), words=3)
 
 
 def _threats(findings: PublicFindings) -> Sheet | Text | None:
-    context = findings.after.context
+    context = None if findings.after is None else findings.after.context
     if context is None or not findings.countable:
         return None
     rows = [(threat.name, short(threat.probability), odds(threat.risk)) for threat in context.threats]
@@ -89,7 +89,7 @@ def _assumptions(findings: PublicFindings) -> Listing:
     points = [
         f"An adversary knows the exact values of {known} of an individual who is known to be in the data (prosecutor).",
         "An adversary knows no other released attribute beforehand. More background knowledge increases the risk.",
-        findings.after.missing.says,
+        findings.policy.data.missing.says,
     ]
     if not findings.counts_persons:
         points.append("No subject column is set: every record is counted as an individual.")

@@ -33,8 +33,9 @@ def _points(findings: PublicFindings | DatasetFindings) -> list[str]:
 
 def _notes(findings: Findings) -> list[str]:
     """Return the notes for the owner, each once."""
+    after = () if findings.after is None else findings.after.notes
     own = () if findings.part is None else findings.part.remarks
-    return [*dict.fromkeys([*own, *findings.before.notes, *findings.after.notes, *findings.comparison.notes])]
+    return [*dict.fromkeys([*own, *findings.before.notes, *after, *findings.comparison.notes])]
 
 
 def _named(notes: Mapping[str, list[str]]) -> Iterator[str]:

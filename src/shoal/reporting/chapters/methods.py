@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from shoal.attacks.attack import ATTACKS
 from shoal.models.model import MODELS
+from shoal.perturbations.perturbation import PERTURBATIONS
 from shoal.presets.preset import PRESETS
 from shoal.qualities.quality import QUALITIES
 from shoal.release.judgement import Guarantee
@@ -53,10 +54,19 @@ def methods(findings: PublicFindings | DatasetFindings, audience: Audience) -> S
     models, limited = _asked(findings, Guarantee.VERIFIED), _asked(findings, Guarantee.MEASURED)
     tried = {result.attack for each in attacked for result in each.results}
     measured = set().union(*(_measured(found) for found in findings.by_table.values()))
+    perturbed = [
+        column.perturb.kind
+        for found in findings.by_table.values()
+        for column in found.policy.columns.values()
+        if column.perturb is not None
+    ]
     parts = [
         _part("Presets", "presets", _presets(findings)),
         _part("Requirements", "models", ((name, explained(MODELS[name])) for name in sorted(models))),
         _part("Quality measures", "qualities", ((name, explained(QUALITIES[name])) for name in sorted(measured))),
+        _part(
+            "Perturbations", "perturbed", ((kind, explained(PERTURBATIONS[kind])) for kind in sorted(set(perturbed)))
+        ),
         _part(
             "Attacks",
             "tried",

@@ -12,8 +12,19 @@ from shoal.reporting.document import Figure, Section, Text, Tone
 from shoal.reporting.findings import Findings, PublicFindings
 from shoal.reporting.required import Required
 from shoal.risk.adversary import Risk
+from shoal.risk.assessment import Assessment
 from shoal.sheet import Sheet
 from shoal.words import odds, share, short
+
+_RELEASED = ("variable", "baseline", "release", "in classes with a common value")
+_BOTH = (
+    "variable",
+    "baseline",
+    "original",
+    "release",
+    "in classes with a common value, original",
+    "in classes with a common value, release",
+)
 
 
 @chapter("risk", place=60)
@@ -55,6 +66,8 @@ def _publicly_required(findings: PublicFindings, audience: Audience) -> Sheet | 
 
 def _identity(findings: Findings) -> Section:
     before, after = findings.before, findings.after
+    if after is None:
+        return Section.of("Identity disclosure", "identity", [Text(findings.without_drawn, Tone.NOTE)])
     rows = []
     for name in ("prosecutor", "journalist", "marketer"):
         was, two = getattr(before, name), getattr(after, name)
@@ -87,13 +100,16 @@ def _identity(findings: Findings) -> Section:
 
 def _public_identity(findings: PublicFindings, audience: Audience) -> Iterator[Section]:
     """Yield the risks of the released table, if its persons can be counted."""
+    after = findings.after
+    if after is None:
+        yield Section.of("Identity disclosure", "identity", [Text(findings.without_drawn, Tone.NOTE)])
+        return
     if not findings.countable:
         ours = "; the owner verified the requirements above before the subject column was removed"
         verified = ours if findings.ours else ""
         note = f"{findings.uncountable} Recipients can recount records, but not individuals{verified}."
         yield Section.of("Identity disclosure", "identity", [Text(note, Tone.NOTE)])
         return
-    after = findings.after
     adversaries = (after.prosecutor, after.journalist, after.marketer)
     rows = [(risk.adversary, highest(risk, findings), audience.odds(risk.average), risk.basis) for risk in adversaries]
     limit = odds(float(findings.threshold))
@@ -138,62 +154,58 @@ def highest(risk: Risk, findings: PublicFindings) -> str:
     return odds(risk.highest)
 
 
-def _repeated(findings: PublicFindings) -> bool:
-    """Return whether individuals with several records are counted."""
-    return findings.after.counts_persons and findings.after.persons < findings.after.records
-
-
 def _attributes(findings: PublicFindings, audience: Audience) -> Iterator[Section | Text]:
-    if not findings.after.attributes:
-        why = "No sensitive column is released" if not findings.seen.sensitive else "Missing values match any value"
+    after = findings.after
+    if after is None or not after.attributes:
+        missing = "Missing values match any value" if findings.seen.sensitive else "No sensitive column is released"
+        why = "There are no classes" if after is None else missing
         yield Text(f"{why}, so attribute disclosure is not assessed.", Tone.NOTE)
         return
-    whole = "original" if isinstance(findings, Findings) else "release"
-    repeated = "An individual with several records has each of their values." if _repeated(findings) else ""
-    repeated = repeated if findings.countable else "Records are counted, because the release has no subject column."
-    note = (
-        f"Probability that the most frequent value of the class is the true value; baseline: the whole {whole}.",
-        *((repeated,) if repeated else ()),
-        "In classes with a common value: all members of the class have this value. Missing is a value of its own.",
-        "The adversary is assumed to know the class of an individual. With local recoding, several classes may match.",
+    rows = (
+        _both(findings.before, after, audience)
+        if isinstance(findings, Findings)
+        else _released(after, audience, countable=findings.countable)
     )
-    headings: tuple[str, ...]
-    rows: list[tuple[str, ...]]
-    if not isinstance(findings, Findings):
-        headings = ("variable", "baseline", "release", "in classes with a common value")
-        rows = [
-            (
-                attribute.column,
-                share(float(attribute.baseline)),
-                share(float(attribute.average)),
-                audience.share(attribute.certain, findings.after.persons) if findings.countable else "not published",
-            )
-            for attribute in findings.after.attributes
-        ]
-    else:
-        headings = (
-            "variable",
-            "baseline",
-            "original",
-            "release",
-            "in classes with a common value, original",
-            "in classes with a common value, release",
-        )
-        rows = list(_both(findings, audience))
-    sheet = Sheet("Correct inference of sensitive attributes", headings, tuple(rows), note)
+    headings = _BOTH if isinstance(findings, Findings) else _RELEASED
+    sheet = Sheet(
+        "Correct inference of sensitive attributes", headings, tuple(rows), tuple(_explained(findings, after))
+    )
     yield Section.of("Attribute disclosure", "attributes", [sheet])
 
 
-def _both(findings: Findings, audience: Audience) -> Iterator[tuple[str, ...]]:
+def _explained(findings: PublicFindings, after: Assessment) -> Iterator[str]:
+    """Yield the notes on the inference of sensitive attributes."""
+    whole = "original" if isinstance(findings, Findings) else "release"
+    yield f"Probability that the most frequent value of the class is the true value; baseline: the whole {whole}."
+    if not findings.countable:
+        yield "Records are counted, because the release has no subject column."
+    elif after.counts_persons and after.persons < after.records:
+        yield "An individual with several records has each of their values."
+    perturbed = [name for name in findings.policy.perturbed if name in findings.released.sensitive]
+    if perturbed:
+        which = "True values, not the released ones" if isinstance(findings, Findings) else "Values that may be false"
+        yield f"{which}, of the perturbed columns: {', '.join(perturbed)}."
+    yield "In classes with a common value: all members of the class have this value. Missing is a value of its own."
+    yield "The adversary is assumed to know the class of an individual. With local recoding, several classes may match."
+
+
+def _released(after: Assessment, audience: Audience, *, countable: bool) -> Iterator[tuple[str, ...]]:
+    """Yield the probability of a correct inference per sensitive column, in the release."""
+    for two in after.attributes:
+        certain = audience.share(two.certain, after.persons) if countable else "not published"
+        yield two.column, share(float(two.baseline)), share(float(two.average)), certain
+
+
+def _both(before: Assessment, after: Assessment, audience: Audience) -> Iterator[tuple[str, ...]]:
     """Yield the probability of a correct inference per sensitive column, in the original and in the release."""
-    before = {attribute.column: attribute for attribute in findings.before.attributes}
-    for two in findings.after.attributes:
-        was = before.get(two.column)
+    known = {attribute.column: attribute for attribute in before.attributes}
+    for two in after.attributes:
+        was = known.get(two.column)
         yield (
             two.column,
             share(float((was or two).baseline)),
             "–" if was is None else share(float(was.average)),
             share(float(two.average)),
-            "–" if was is None else audience.share(was.certain, findings.before.persons),
-            audience.share(two.certain, findings.after.persons),
+            "–" if was is None else audience.share(was.certain, before.persons),
+            audience.share(two.certain, after.persons),
         )

@@ -30,7 +30,8 @@ def summary(findings: PublicFindings | DatasetFindings, audience: Audience) -> S
     figures = _numbers(findings, audience) if isinstance(findings, Findings) else _public_numbers(findings, audience)
     attacked = answers(findings.attacks, audience)
     tolerated = _tolerated(findings) if attacked is not None else None
-    return Section.of("Summary", "summary", [verdict(findings), figures, attacked, tolerated])
+    drawn = Text(findings.without_drawn, Tone.NOTE) if findings.without_drawn else None
+    return Section.of("Summary", "summary", [verdict(findings), figures, drawn, attacked, tolerated])
 
 
 def _tolerated(findings: PublicFindings) -> Text | None:
@@ -118,8 +119,8 @@ def _table_numbers(findings: Findings, audience: Audience) -> tuple[str, ...]:
     return (
         f"{findings.before.records:,} → {findings.released.records:,}",
         audience.count(findings.left_out),
-        f"{audience.count(findings.before.k)} → {audience.count(findings.after.k)}",
-        f"{odds(findings.before.prosecutor.maximum)} → {odds(findings.after.prosecutor.maximum)}",
+        f"{audience.count(findings.before.k)} → {_smallest(findings, audience)}",
+        f"{odds(findings.before.prosecutor.maximum)} → {_highest(findings)}",
         "–" if loss is None or loss.total is None else short(loss.total.cost),
     )
 
@@ -129,9 +130,22 @@ def _public_table_numbers(findings: PublicFindings, audience: Audience) -> tuple
     countable = findings.countable
     return (
         f"{findings.released.records:,}",
-        audience.count(findings.after.k) if countable else "–",
-        highest(findings.after.prosecutor, findings) if countable else "–",
+        _smallest(findings, audience) if countable else "–",
+        _highest(findings) if countable else "–",
     )
+
+
+def _smallest(findings: PublicFindings, audience: Audience) -> str:
+    """Return the size of the smallest class, if there are classes."""
+    return "–" if findings.after is None else audience.count(findings.after.k)
+
+
+def _highest(findings: PublicFindings) -> str:
+    """Return the highest risk in a class, if there are classes. The owner sees risks above the threshold."""
+    if findings.after is None:
+        return "–"
+    risk = findings.after.prosecutor
+    return odds(risk.maximum) if isinstance(findings, Findings) else highest(risk, findings)
 
 
 def _outcome(findings: PublicFindings) -> str:
@@ -145,21 +159,21 @@ def _numbers(findings: Findings, audience: Audience) -> Sheet:
 
 
 def _rows(findings: Findings, audience: Audience) -> Iterator[tuple[str, ...]]:
-    before, after = findings.before, findings.after
+    before = findings.before
     yield "records", f"{before.records:,}", f"{findings.released.records:,}"
     if findings.policy.search.sample is not None and findings.ours:
         yield "sampling fraction", "", f"{share(findings.policy.search.sample)} of the {findings.who}"
     part = audience.share(findings.left_out, max(findings.left_out + findings.persons, 1))
     yield f"suppressed {findings.who}", "", f"{audience.count(findings.left_out)} ({part})"
-    yield f"smallest equivalence class ({findings.who})", audience.count(before.k), audience.count(after.k)
-    yield "highest re-identification risk", *(odds(assessment.prosecutor.maximum) for assessment in (before, after))
-    yield "average re-identification risk", *(odds(assessment.prosecutor.average) for assessment in (before, after))
-    yield (
-        f"expected re-identifications if all {findings.who} are targeted",
-        *(f"{assessment.prosecutor.expected:,.0f}" for assessment in (before, after)),
-    )
+    first, two = before.prosecutor, None if findings.after is None else findings.after.prosecutor
+    size = f"smallest equivalence class ({findings.who})"
+    expected = f"expected re-identifications if all {findings.who} are targeted"
+    yield size, audience.count(before.k), _smallest(findings, audience)
+    yield "highest re-identification risk", odds(first.maximum), _highest(findings)
+    yield "average re-identification risk", odds(first.average), "–" if two is None else odds(two.average)
+    yield expected, f"{first.expected:,.0f}", "–" if two is None else f"{two.expected:,.0f}"
     loss = findings.quality.get("loss")
-    if loss is not None and loss.total is not None:
+    if two is not None and loss is not None and loss.total is not None:
         yield "information loss (0 = no loss, 1 = total)", "0", short(loss.total.cost)
 
 
@@ -168,10 +182,10 @@ def _public_numbers(findings: PublicFindings, audience: Audience) -> Sheet:
     rows = [("Records", f"{findings.released.records:,}")]
     if findings.policy.search.sample is not None and findings.ours:
         rows.append(("Sampling fraction", f"{share(findings.policy.search.sample)} of the {findings.who}"))
-    if findings.countable:
+    if findings.countable and findings.after is not None:
         rows += [
-            (f"Smallest equivalence class ({findings.who})", audience.count(findings.after.k)),
-            ("Highest re-identification risk", highest(findings.after.prosecutor, findings)),
+            (f"Smallest equivalence class ({findings.who})", _smallest(findings, audience)),
+            ("Highest re-identification risk", _highest(findings)),
             ("Average re-identification risk", audience.odds(findings.after.prosecutor.average)),
         ]
     loss = findings.visible

@@ -27,7 +27,7 @@ def utility(findings: PublicFindings, audience: Audience) -> Section:
     lead = Text("No single measure describes the utility of a table.", Tone.LEAD)
     if isinstance(findings, Findings):
         lead = Text(f"{lead.text} Cost: 0 = no loss, 1 = total loss in that respect.", Tone.LEAD)
-        parts = [lead, *_measures(findings), *_distributions(findings), *_analyses(findings)]
+        parts = [lead, *_measures(findings), _perturbed(findings), *_distributions(findings), *_analyses(findings)]
     else:
         parts = [lead, *_visible(findings)]
     return Section.of("Data utility", "utility", parts)
@@ -35,6 +35,9 @@ def utility(findings: PublicFindings, audience: Audience) -> Section:
 
 def _visible(findings: PublicFindings) -> Iterator[Block]:
     """Yield the measures that a recipient can recompute from the released cells and the hierarchies."""
+    if findings.after is None:
+        yield Text("The released table does not show how much its perturbed values changed.", Tone.NOTE)
+        return
     loss, rows = findings.visible, [("equivalence classes", f"{findings.after.classes:,}")]
     if loss.total is not None:
         rows.insert(0, ("loss by label, mean of the quasi-identifiers (0 to 1)", short(loss.total)))
@@ -63,6 +66,19 @@ def _measures(findings: Findings) -> Iterator[Block]:
                 )
     yield Sheet("Information loss", ("aspect", "measure", "meaning", "value", "cost"), tuple(rows), words=3)
     yield Figure(costs({"the release": measured}))
+
+
+def _perturbed(findings: Findings) -> Sheet | None:
+    """Return how much the values of each perturbed column changed, if the records are matched."""
+    rows = [
+        (column, name, first_sentence(QUALITIES[name]), short(score.value))
+        for column, scores in findings.comparison.perturbed.items()
+        for name, score in scores.items()
+    ]
+    if not rows:
+        return None
+    note = "Not included in the information loss above, which describes generalisation and suppression."
+    return Sheet("Changes of perturbed columns", ("variable", "measure", "meaning", "value"), tuple(rows), (note,), 3)
 
 
 def _distributions(findings: Findings) -> Iterator[Block]:

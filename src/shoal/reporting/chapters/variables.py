@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from shoal.charts.ladder import ladder
+from shoal.perturbations.perturbation import Perturbation
 from shoal.release.part import ReleasePart
 from shoal.release.truthfulness import known_truth, truth
 from shoal.reporting.audience import Audience
@@ -25,7 +26,7 @@ _REFINED = "local generalisation (each record as little as required)"
 @chapter("variables", place=40)
 def variables(findings: PublicFindings, audience: Audience) -> Section:
     """Describe the transformation of each variable."""
-    blocks: list[Block | None] = [Text(_lead(findings), Tone.LEAD), _done(findings)]
+    blocks: list[Block | None] = [Text(_lead(findings), Tone.LEAD), _done(findings), _perturbed(findings)]
     if isinstance(findings, Findings):
         blocks += [_cells(findings, audience), _levels(findings), *_ladders(findings)]
     else:
@@ -72,6 +73,15 @@ def technique(findings: PublicFindings, name: str) -> str:
 
 def _applied(findings: PublicFindings, name: str) -> str:
     """Return the name of the technique that the policy applies to a column."""
+    perturb = findings.policy.columns[name].perturb if name in findings.policy.columns else None
+    if perturb is not None:
+        is_searched = name in findings.released.quasi
+        return f"{perturb.iso}; {_searched(findings, name)}" if is_searched else perturb.iso
+    return _searched(findings, name)
+
+
+def _searched(findings: PublicFindings, name: str) -> str:
+    """Return the name of the technique by which requirements are met, for a column."""
     role, used = findings.variables.get(name), findings.policy.search.technique
     if isinstance(findings, Findings) and findings.part is not None and used.truth is not Truth.TRUE:
         changed = name in findings.part.transformation.changed
@@ -79,6 +89,34 @@ def _applied(findings: PublicFindings, name: str) -> str:
     if role is not Role.QUASI:
         return used.iso if role in used.touches else _UNCHANGED
     return _generalised(findings, name)
+
+
+def _perturbed(findings: PublicFindings) -> Sheet | None:
+    """Return the kind of perturbation of each perturbed column, and what it guarantees."""
+    perturbed = {name: findings.policy.columns[name].perturb for name in findings.policy.perturbed}
+    rows = [
+        (name, perturb.iso, _options(perturb) or "defaults", perturb.guarantee)
+        for name, perturb in perturbed.items()
+        if perturb is not None and name in findings.released
+    ]
+    if not rows or not findings.ours:
+        return None
+    notes = ["Proved by the mechanism. No requirement is met by it: requirements are verified with the true values."]
+    if findings.drawn_quasi:
+        notes.append(findings.without_drawn)
+    headings = ("variable", "operation", "options", "proved")
+    return Sheet("Perturbed columns", headings, tuple(rows), tuple(notes), words=4)
+
+
+def _options(perturb: Perturbation) -> str:
+    """Return the options that the policy sets; of texts and lists, which may contain values, only their names."""
+    options = {name: value for name, value in perturb.options.items() if name != "kind"}
+    return ", ".join(
+        f"{name} = {str(value).lower() if isinstance(value, bool) else short(value)}"
+        if isinstance(value, int | float)
+        else f"{name} given"
+        for name, value in options.items()
+    )
 
 
 def _as_compared(findings: Findings, name: str) -> str:
