@@ -578,3 +578,44 @@ def test_whatever_the_data_a_release_holds_together(people, seed, k):
         persons[shown[row["patient"]], row["ward"]].add(row["patient"])
     assert min([k, *Counter(shown.values()).values(), *map(len, persons.values())]) >= k
     assert {row["stay"] for row in rows(found["lab"])} <= {row["stay"] for row in rows(found["stays"])}
+
+
+PERTURBED = POLICY.replace(
+    'age = { role = "quasi", hierarchy = { kind = "interval", widths = [10, 50] } }',
+    'age = { role = "quasi", perturb = { kind = "round", to = 10 } }',
+).replace('sodium = "insensitive"', 'sodium = { role = "insensitive", perturb = { kind = "noise", share = 0.5 } }')
+
+
+def test_perturbed_columns_of_a_dataset(tmp_path):
+    """Rounded ages are classes, also of the stays that inherit them; noise has the variance of the original."""
+    text = f'{PERTURBED}\n[draw]\nkey_variable = "SHOAL_TEST_KEY"\n'
+    tables = hospital(1500)
+    release = anonymized(tables, text)
+    patients = {row["patient"]: (row["sex"], row["age"]) for row in rows(release.tables["patients"])}
+    assert min(Counter(patients.values()).values()) >= 5
+    assert all("-" in age for _, age in patients.values())
+    known = defaultdict(set)
+    for row in rows(release.tables["stays"]):
+        known[*patients[row["patient"]], row["ward"]].add(row["patient"])
+    assert min(len(persons) for persons in known.values()) >= 5
+    true = np.array(tables["lab"]["sodium"])[release.parts["lab"].records]
+    noisy = np.array([row["sodium"] for row in rows(release.tables["lab"])])
+    assert np.mean(true != noisy) > 0.5
+    assert abs(np.var(noisy) / np.var(true) - 1) < 0.1
+    release.save(tmp_path / "out")
+    manifest = json.loads((tmp_path / "out" / "dataset.manifest.json").read_text())
+    assert manifest["tables"]["lab"]["perturbed"]["sodium"]["kind"] == "noise"
+    again = anonymized(tables, text)
+    assert rows(again.tables["lab"]) == rows(release.tables["lab"])
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('dx = "sensitive"', 'dx = { role = "sensitive", perturb = { kind = "pram", keep = 0.5 } }'),
+        ('ward = "quasi"', 'ward = { role = "quasi", perturb = { kind = "pram", keep = 0.5 } }'),
+    ],
+)
+def test_values_that_other_tables_inherit_are_not_perturbed(old, new):
+    with pytest.raises(PolicyError, match="cannot be perturbed"):
+        anonymized(text=POLICY.replace(old, new))

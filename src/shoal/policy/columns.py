@@ -40,11 +40,19 @@ class ColumnPolicy(Checked):
         default="label", description="released value of a class: a label, or one representative value"
     )
     perturb: AnyPerturbation | None = Field(
-        default=None, description="perturbation of a sensitive or insensitive column"
+        default=None,
+        description="perturbation of the column: round, code, noise, swap, shuffle or pram; random perturbations of a "
+        "quasi-identifier need a requirement on attacks",
     )
     names_nobody: bool = Field(
         default=False, description="release the column although it may identify individuals: all values were reviewed"
     )
+
+    @property
+    def shows_sets(self) -> bool:
+        """Whether it is a quasi-identifier whose perturbation is the first level of its hierarchy."""
+        perturb = self.perturb
+        return self.role is Role.QUASI and perturb is not None and perturb.is_true and not perturb.is_random
 
     @field_validator("role", mode="before")
     @classmethod

@@ -223,14 +223,20 @@ class Policy(Checked):
         """The perturbed columns."""
         return tuple(name for name, column in self.columns.items() if column.perturb is not None)
 
+    @property
+    def drawn(self) -> tuple[str, ...]:
+        """The columns whose released values are drawn at random."""
+        perturbs = {name: self.columns[name].perturb for name in self.perturbed}
+        return tuple(name for name, perturb in perturbs.items() if perturb is not None and perturb.is_random)
+
     def drawn_quasi(self, table: Table) -> tuple[str, ...]:
         """Return the quasi-identifiers whose values are drawn at random.
 
         Classes say nothing about them: equal values need not be those of individuals with equal values. They are not
         searched, and attacks measure how well they protect.
         """
-        perturbed = {name: self.columns[name].perturb for name in self.quasi_columns(table)}
-        return tuple(name for name, perturb in perturbed.items() if perturb is not None and perturb.is_random)
+        known = {*self.quasi_columns(table)}
+        return tuple(name for name in self.drawn if name in known)
 
     def searched(self, table: Table) -> Table:
         """Return a table with its roles, in which quasi-identifiers whose values are drawn count as insensitive."""
@@ -347,20 +353,14 @@ class Policy(Checked):
         """Return the hierarchy specification of a column: the given one, or an automatic one."""
         entry = self.columns.get(name)
         spec = Automatic() if entry is None or entry.hierarchy is None else entry.hierarchy
-        perturb = None if entry is None or not self._shows_sets(entry) else entry.perturb
+        perturb = None if entry is None or not entry.shows_sets else entry.perturb
         return spec if perturb is None else perturb.hierarchy(spec)
-
-    @staticmethod
-    def _shows_sets(column: ColumnPolicy) -> bool:
-        """Return whether a column is a quasi-identifier whose perturbation is the first level of its hierarchy."""
-        perturb = column.perturb
-        return column.role is Role.QUASI and perturb is not None and perturb.is_true and not perturb.is_random
 
     def levels(self, hierarchies: Mapping[str, Hierarchy]) -> dict[str, tuple[int, int]]:
         """Return the lowest and the highest level of the quasi-identifiers whose levels are bounded."""
         bounds = dict(self.search.levels)
         for name in hierarchies:
-            if name in self.columns and self._shows_sets(self.columns[name]):
+            if name in self.columns and self.columns[name].shows_sets:
                 low, high = bounds.get(name, (1, hierarchies[name].height))
                 bounds[name] = max(low, 1), max(high, 1)
         return bounds

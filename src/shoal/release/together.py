@@ -109,11 +109,13 @@ def _check_perturbed(dataset: Dataset) -> None:
     """Refuse perturbed sensitive columns: other tables inherit their true values, which no file contains."""
     for table, table_policy in dataset.policy.tables.items():
         for column, settings in table_policy.columns.items():
-            if settings.perturb is not None and settings.role is not Role.INSENSITIVE:
+            may_be = settings.role is Role.INSENSITIVE or settings.shows_sets
+            if settings.perturb is not None and not may_be:
                 raise PolicyError(
                     "perturbed-in-dataset",
                     "Column '{column}' of the table '{table}' cannot be perturbed, because it is {role}. In a dataset "
-                    "of several tables, only insensitive columns can be perturbed.",
+                    "of several tables, only insensitive columns can be perturbed, and quasi-identifiers by rounding "
+                    "or coding.",
                     remedy=either("Remove the perturbation", "release the table on its own"),
                     column=column,
                     table=table,

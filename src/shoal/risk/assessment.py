@@ -233,7 +233,7 @@ class Assessor:
 
     ``requirements``: the source, the text and the model of each. ``checklist``: items that a person has to confirm.
     ``context``: the probability of each threat. ``unlisted``: columns without a role in the policy. ``limits``: attacks
-    that the policy limits.
+    that the policy limits. ``perturbed``: the columns that the policy perturbs at random.
     """
 
     table: Table
@@ -248,6 +248,7 @@ class Assessor:
     uniques: int | None = None
     progress: Hook = silent
     limits: tuple[str, ...] = ()
+    perturbed: tuple[str, ...] = ()
 
     @cached_property
     def plain(self) -> Gatherer:
@@ -363,6 +364,11 @@ class Assessor:
     def _policy_notes(self) -> Iterable[str]:
         if self.unlisted:
             yield f"Columns without a role, not assessed: {len(self.unlisted)}."
+        if self.perturbed:
+            yield (
+                f"The policy perturbs {listed(self.perturbed)}. These figures use the values of this table, which may "
+                "be false in a release. A report judges a release by the true values."
+            )
         if self.limits:
             yield f"Limits of the success of attacks apply to a release, not to this table: {listed(self.limits)}."
 

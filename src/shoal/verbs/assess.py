@@ -108,6 +108,7 @@ def assess(  # noqa: PLR0913 - keyword-only options
         checklist=inputs.policy.checklist,
         context=None if context is None else context.probabilities(),
         unlisted=inputs.policy.unlisted(inputs.table) if inputs.policy.columns else (),
+        perturbed=inputs.policy.drawn,
         threshold=_accepted(inputs.policy) if threshold is None else _share(threshold),
         uniques=uniques,
         progress=progress or silent,
