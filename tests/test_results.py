@@ -54,6 +54,10 @@ VERBS = {
         lambda data, policy, release: shoal.report(data, release, policy=policy),
         "report data.csv release.csv -p policy.toml -o report.md --force",
     ),
+    "compare_techniques": (
+        lambda data, policy, _: shoal.compare_techniques(data, policy),
+        "compare-techniques data.csv -p policy.toml",
+    ),
     "plan": (lambda data, policy, _: shoal.plan(data, policy), "plan data.csv -p policy.toml"),
 }
 BESIDE = {"file", "files", "release", "analyses", "advice"}  # what a command adds to the result

@@ -6,6 +6,7 @@ from typing import Any
 
 from shoal import charts as charts, demo as demo, errors as errors
 from shoal.analyses.comparison import Comparison as Comparison
+from shoal.analyses.technique_comparison import TechniqueComparison as TechniqueComparison
 from shoal.attacks.battery import Attacked as Attacked
 from shoal.dataset.dataset import Dataset as Dataset
 from shoal.dataset.result import DatasetResult as DatasetResult
@@ -32,6 +33,7 @@ from shoal.verbs.anonymize import anonymize as anonymize
 from shoal.verbs.assess import assess as assess
 from shoal.verbs.attack import attack as attack
 from shoal.verbs.compare import compare as compare
+from shoal.verbs.compare_techniques import compare_techniques as compare_techniques
 from shoal.verbs.dimension import dimension as dimension
 from shoal.verbs.frontier import frontier as frontier
 from shoal.verbs.identify import identify as identify
@@ -64,6 +66,7 @@ __all__ = [
     "Schemes",
     "ShoalError",
     "Table",
+    "TechniqueComparison",
     "ValueMap",
     "__version__",
     "advise",
@@ -73,6 +76,7 @@ __all__ = [
     "attack",
     "charts",
     "compare",
+    "compare_techniques",
     "demo",
     "dimension",
     "errors",

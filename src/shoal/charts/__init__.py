@@ -21,6 +21,7 @@ from shoal.charts.linked_columns import linked_columns
 from shoal.charts.risks import risks
 from shoal.charts.survival import survival
 from shoal.charts.sweep import sweep
+from shoal.charts.techniques import techniques
 from shoal.charts.trade_off import trade_off
 from shoal.charts.wp216 import wp216
 
@@ -48,6 +49,7 @@ __all__ = [
     "risks",
     "survival",
     "sweep",
+    "techniques",
     "trade_off",
     "wp216",
 ]

@@ -11,6 +11,7 @@ from shoal.errors import ModelError, WriteError
 from shoal.remedy import Option
 
 if TYPE_CHECKING:
+    from shoal.analyses.technique_comparison import TechniqueComparison
     from shoal.dataset.dataset import Dataset
     from shoal.policy.policy import Policy
     from shoal.progress import Hook
@@ -61,6 +62,9 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
     lattice: Annotated[
         bool, typer.Option("--lattice/--no-lattice", help="Show other schemes and their information loss.")
     ] = True,
+    techniques: Annotated[
+        bool, typer.Option("--techniques", help="Also compare all techniques on the data (takes longer).")
+    ] = False,
     advice: Annotated[
         float | None,
         typer.Option(min=0, help="Seconds for trying other releases, as advice (default: all if the table is small)."),
@@ -97,7 +101,8 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
     single = {"register": register, "outsiders": outsiders, "key": key, "in_order": in_order}
     with progress_bar() as hook:
         if dataset is not None:
-            given.refuse_single({**single, "predict": predict, "survival": survival, "advice": advice})
+            asked = {"predict": predict, "survival": survival, "techniques": techniques, "advice": advice}
+            given.refuse_single({**single, **asked})
             result, written = _of_dataset(dataset, release, targets if attacks else None, settings, hook)
         else:
             table = given.load(data, options, chosen, notes)
@@ -109,6 +114,8 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
             matching = {} if shown is None else {"key": given.names(key), "in_order": in_order}
             known = {**matching, **others, "targets": targets} if attacks else None
             settings |= {**matching, "advice_seconds": 0 if external else advice}
+            if techniques:
+                settings["techniques"] = _compared(table, chosen, wanted, hook)
             result, written = _of_table(
                 table, chosen, shown, known, wanted, settings, hook, lattice=lattice and not external
             )
@@ -213,6 +220,14 @@ def _analyses(
     )
     done: list[Analysis] = [comparison.learning(target, progress=hook) for target in wanted.get("predict", ())]
     return [*done, comparison.survival(*wanted["survival"])] if "survival" in wanted else done
+
+
+def _compared(table: "Table", policy: "Policy", wanted: dict[str, list[str]], hook: "Hook") -> "TechniqueComparison":
+    """Compare all techniques, by the first column to predict and by survival."""
+    import shoal
+
+    target = next(iter(wanted.get("predict", ())), None)
+    return shoal.compare_techniques(table, policy, target=target, survival=wanted.get("survival"), progress=hook)
 
 
 def _around(table: "Table", policy: "Policy", hook: "Hook") -> dict[str, Any]:

@@ -62,6 +62,11 @@ class Noise(Perturbation):
     iso: ClassVar[str] = "noise addition"
     kinds: ClassVar[frozenset[Kind]] = NUMBERS | DATED
 
+    @classmethod
+    def of_amount(cls, amount: float) -> tuple[Perturbation, ...]:
+        """Return independent and correlated noise with this share."""
+        return cls(share=amount), cls(share=amount, correlated=True)
+
     def stream(self, alike: tuple[str, ...]) -> str | None:
         """Return the stream that correlated columns share."""
         return f"noise of {', '.join(alike)}" if self.correlated else None

@@ -60,6 +60,14 @@ class Perturbation(Checked):
         """Whether each cell shows its value, or a set that contains it."""
         return self.truth is Truth.TRUE
 
+    @classmethod
+    def of_amount(cls, amount: float) -> "tuple[Perturbation, ...]":  # noqa: ARG003 - for subclasses
+        """Return its variants with a given amount, from 0 (nothing changes); none if no amount can be given.
+
+        Techniques are compared with the smallest amount that protects enough.
+        """
+        return ()
+
     def stream(self, alike: tuple[str, ...]) -> str | None:  # noqa: ARG002 - for subclasses
         """Return the stream of random numbers that columns share; None if each has its own.
 

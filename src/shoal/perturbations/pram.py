@@ -55,6 +55,11 @@ class PostRandomisation(Perturbation):
     iso: ClassVar[str] = "post-randomisation (PRAM)"
     kinds: ClassVar[frozenset[Kind]] = frozenset(Kind) - {Kind.DATE, Kind.DATETIME, Kind.TIME}
 
+    @classmethod
+    def of_amount(cls, amount: float) -> tuple[Perturbation, ...]:
+        """Return PRAM by which a value is drawn anew with this probability."""
+        return (cls(keep=max(1 - amount, 0.0)),)
+
     @model_validator(mode="after")
     def _rows(self) -> Self:
         if self.matrix is not None and self.keep is not None:

@@ -48,6 +48,11 @@ class Shuffling(Perturbation):
     iso: ClassVar[str] = "permutation (data shuffling)"
     kinds: ClassVar[frozenset[Kind]] = ORDERED
 
+    @classmethod
+    def of_amount(cls, amount: float) -> tuple[Perturbation, ...]:  # noqa: ARG003 - there are no amounts
+        """Return shuffling, which has no amount."""
+        return (cls(),)
+
     def reads(self, known: tuple[str, ...]) -> tuple[str, ...]:
         """Return the given columns."""
         return known if self.given is None else self.given

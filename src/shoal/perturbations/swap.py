@@ -41,6 +41,11 @@ class RankSwapping(Perturbation):
     iso: ClassVar[str] = "permutation (rank swapping)"
     kinds: ClassVar[frozenset[Kind]] = ORDERED
 
+    @classmethod
+    def of_amount(cls, amount: float) -> tuple[Perturbation, ...]:
+        """Return rank swapping with this window."""
+        return (cls(share=min(amount, 0.99)),)
+
     def change(self, values: ColumnValues) -> Drawn:
         """Exchange values within the window."""
         draws = values.draws()

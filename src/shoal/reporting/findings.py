@@ -15,6 +15,7 @@ from shoal.analyses.comparison import Comparison
 from shoal.analyses.learning import Learned
 from shoal.analyses.regression import Regressed
 from shoal.analyses.survival import Curves
+from shoal.analyses.technique_comparison import TechniqueComparison
 from shoal.attacks.battery import Attacked
 from shoal.disclosure import USUAL
 from shoal.individuals.people import People
@@ -205,6 +206,7 @@ class Findings(PublicFindings):
     people: People | None = None
     frontier: Frontier | None = None
     schemes: Schemes | None = None
+    techniques: TechniqueComparison | None = None
     analyses: tuple[Analysis, ...] = ()
     advice: Advice | None = None
 

@@ -8,6 +8,7 @@ from typing import Any
 from shoal.analyses.learning import Learned
 from shoal.analyses.regression import Regressed
 from shoal.analyses.survival import Curves
+from shoal.analyses.technique_comparison import TechniqueComparison
 from shoal.attacks.battery import Attacked
 from shoal.dataset.dataset import Dataset
 from shoal.dataset.result import DatasetResult
@@ -142,6 +143,7 @@ def report(  # noqa: PLR0913 - keyword-only options
     people: People | None = None,
     frontier: Frontier | None = None,
     schemes: Schemes | None = None,
+    techniques: TechniqueComparison | None = None,
     analyses: Sequence[Analysis] = (),
     advice_seconds: float | None = None,
     external: bool = False,
@@ -154,10 +156,10 @@ def report(  # noqa: PLR0913 - keyword-only options
     ``original``: the table that the release was made from. ``release``: the result of ``anonymize``; or any table made
     from the original, together with the ``policy``. The records of such a table are matched as in ``shoal.compare``:
     ``key``, ``in_order``.
-    ``attacks``: the result of ``shoal.attack``. ``people``, ``frontier``, ``schemes``: the results of ``shoal.peers``,
-    ``shoal.frontier`` and ``shoal.schemes``, for their charts. ``analyses``: results of ``learning``, ``regression``
-    and ``survival`` of a comparison. ``advice_seconds``: the time for trying other releases, as in ``shoal.advise``
-    (default: all are tried if there are few schemes and combinations, otherwise none).
+    ``attacks``: the result of ``shoal.attack``. ``people``, ``frontier``, ``schemes``, ``techniques``: the results of
+    ``shoal.peers``, ``shoal.frontier``, ``shoal.schemes`` and ``shoal.compare_techniques``. ``analyses``: results of
+    ``learning``, ``regression`` and ``survival`` of a comparison. ``advice_seconds``: the time for trying other
+    releases, as in ``shoal.advise`` (default: all are tried if there are few schemes and combinations, otherwise none).
     ``external``: whether the report is for readers other than the owner. Numbers of persons below ``least`` are not
     disclosed to them; ``least`` is never below the largest required k, or 11 if none is required.
 
@@ -179,6 +181,7 @@ def report(  # noqa: PLR0913 - keyword-only options
         "people": people,
         "frontier": frontier,
         "schemes": schemes,
+        "techniques": techniques,
         "analyses": tuple(analyses),
     }
     _check(more)
@@ -220,6 +223,7 @@ _KINDS: dict[str, tuple[type, str]] = {
     "people": (People, "the result of shoal.peers(original, policy)"),
     "frontier": (Frontier, "the result of shoal.frontier(original, policy)"),
     "schemes": (Schemes, "the result of shoal.schemes(original, policy)"),
+    "techniques": (TechniqueComparison, "the result of shoal.compare_techniques(original, policy)"),
 }
 
 
@@ -261,5 +265,8 @@ def _check_about(findings: Findings) -> None:
     about += [] if findings.people is None else [len(findings.people)]
     if any(number != records for number in about):
         raise ReportError("other-table", "The attacks or the individuals belong to another table than the release.")
+    compared = findings.techniques
+    if compared is not None and compared.persons != findings.before.persons:
+        raise ReportError("other-table", "The compared techniques belong to another table than the release.")
     if findings.schemes is not None and set(findings.schemes.names) - set(findings.original.names):
         raise ReportError("other-table", "The schemes belong to another table than the release.")

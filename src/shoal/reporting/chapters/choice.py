@@ -1,7 +1,11 @@
 """Chapter on the choice of the release: the search and its alternatives."""
 
+from collections.abc import Iterator
+
+from shoal.analyses.technique_comparison import TechniqueComparison
 from shoal.charts.frontier import frontier
 from shoal.charts.lattice import lattice
+from shoal.charts.techniques import techniques
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.chapter import chapter
 from shoal.reporting.document import Block, Facts, Figure, Section, Text, Tone
@@ -27,11 +31,20 @@ def choice(findings: PublicFindings, audience: Audience) -> Section:
     if findings.advice is not None:
         alternatives = findings.advice.alternatives_sheet()
         blocks += [findings.advice.lost_sheet(), alternatives or Text(_NO_ALTERNATIVES, Tone.NOTE)]
+    if findings.techniques is not None:
+        blocks += _techniques(findings.techniques)
     if findings.schemes is not None:
         blocks.append(Figure(lattice(findings.schemes)))
     if findings.frontier is not None and any(point.price is not None for point in findings.frontier.points):
         blocks.append(Figure(frontier(findings.frontier)))
     return Section.of("Choice of the release", "choice", blocks)
+
+
+def _techniques(comparison: TechniqueComparison) -> Iterator[Block]:
+    """Yield the figures of all techniques that are possible with the table, and their chart."""
+    yield comparison.sheet()
+    if any(each.error is not None for each in comparison.figures):
+        yield Figure(techniques(comparison))
 
 
 def _lead(findings: PublicFindings) -> Text:
