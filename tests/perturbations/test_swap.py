@@ -11,7 +11,8 @@ from tests.effort import examples, per_profile
 from tests.perturbed_values import read, released
 
 from shoal.errors import PolicyError
-from shoal.perturbations.swap import RankSwapping, partners
+from shoal.kernels.partners import partners
+from shoal.perturbations.swap import RankSwapping
 
 
 def least_moves(before, after):

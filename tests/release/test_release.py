@@ -540,3 +540,27 @@ def test_values_that_no_released_record_has_are_noted() -> None:
     assert [note for note in notes if "no released record has" in note] == [
         "Values that no released record has, because all records with them are suppressed: status (1 of 3)."
     ]
+
+
+def test_a_release_names_the_technique_that_was_used_instead():
+    rng = np.random.default_rng(0)
+    data = {
+        "id": np.repeat(range(8), 2).tolist(),
+        "age": rng.integers(0, 100, 16).tolist(),
+        "sex": rng.choice(["f", "m"], 16).tolist(),
+    }
+    text = """
+version = 1
+data.subject = "id"
+columns.age = {{ role = "quasi", hierarchy = {{ kind = "interval", widths = [10, 50] }} }}
+columns.sex = "quasi"
+require = [{{ model = "k-anonymity", k = 3 }}]
+search = {{ recoding = "{recoding}", suppression = 0 }}
+"""
+    used = {}
+    for recoding in ("microaggregation", "mondrian", "global"):
+        release = shoal.anonymize(data, shoal.Policy.parse(text.format(recoding=recoding)))
+        assert release.to_dict()["recoding"] == recoding
+        used[recoding] = release.to_dict().get("applied")
+        assert any("is released instead" in note for note in release.notes) == (used[recoding] is not None)
+    assert used == {"microaggregation": "global, refined", "mondrian": None, "global": None}

@@ -19,8 +19,8 @@ def techniques(comparison: TechniqueComparison) -> Chart:
     ... require = [{ model = "k-anonymity", k = 2 }]
     ... ''')
     >>> found = shoal.compare_techniques({"age": [31, 32, 33, 51, 52, 53] * 20}, policy)
-    >>> techniques(found).spec["title"]["text"].partition(" (")[0]
-    'Smallest error: local'
+    >>> techniques(found).spec["title"]["text"].partition(": ")[0]
+    'Smallest error'
     """
     values = [
         {

@@ -108,7 +108,8 @@ class Rewriting:
     ``rows``: the distinct rows that decide; ``kept[d]``: whether the records of row d are kept. ``by_row[name][d]``:
     the released code of the records of row d in a column. ``by_code[name]``: a column of the original, and the new code
     of each of its codes, independent of the other columns. ``by_record[name]``: the random draw of the cells of a
-    column; ``identity``: the identity of the records for these draws. ``names``: the released columns in order;
+    column; ``identity``: the identity of the records for these draws; ``words``: the word of each kept record, if these
+    are already known, which they can be for an engine in memory only. ``names``: the released columns in order;
     ``sizes``: the number of distinct codes that each may hold. ``added``: the codes of synthetic records.
     """
 
@@ -121,19 +122,21 @@ class Rewriting:
     added: Mapping[str, Codes] = field(default_factory=dict)
     by_record: Mapping[str, Drawing] = field(default_factory=dict)
     identity: RecordIdentity | None = None
+    words: Words | None = None
 
     @property
     def needed(self) -> tuple[str, ...]:
         """The columns of the original that determine a released record; those of the rows come first."""
         sources = [source for source, _ in self.by_code.values()]
-        if self.identity is not None:
-            sources += [*(drawing.source for drawing in self.by_record.values()), *self.identity.hashes]
+        sources += [drawing.source for drawing in self.by_record.values()]
+        if self.identity is not None and self.words is None:
+            sources += self.identity.hashes
         return (*self.rows.columns, *(name for name in dict.fromkeys(sources) if name not in self.rows.columns))
 
     @property
     def numbers_records(self) -> bool:
         """Whether equal records must be distinguished."""
-        return self.identity is not None and self.identity.repeats
+        return self.identity is not None and self.identity.repeats and self.words is None
 
     @property
     def records(self) -> int:
@@ -143,7 +146,9 @@ class Rewriting:
 
     def applied(self, kept: "Kept") -> tuple[Codes, ...]:
         """Return the released codes of records, one array for each column."""
-        words = None if self.identity is None else self.identity.words(kept.codes, kept.ordinals)
+        words = self.words
+        if words is None and self.identity is not None:
+            words = self.identity.words(kept.codes, kept.ordinals)
         return tuple(self._cells(name, kept, words) for name in self.names)
 
     def _cells(self, name: str, kept: "Kept", words: Words | None) -> Codes:

@@ -27,7 +27,7 @@ from shoal.table.inference import infer
 from shoal.table.kind import Kind
 from shoal.table.raw import Entries
 from shoal.table.scale import doubles
-from shoal.techniques.technique import Gives
+from shoal.techniques.technique import Gives, giving
 from shoal.words import counted, listed
 
 
@@ -47,6 +47,7 @@ def facts(
         "suppressed_records": transformation.suppressed_records,
         "classes": len(class_sizes(transformed.table)) if transformed.table.quasi else 0,
         "recoding": how.technique.kind,
+        **({} if (applied := _applied(case, transformation)) is None else {"applied": applied}),
         "refined": how.refine,
         "scheme": dict(transformation.scheme),
         "records_on_levels": transformation.levels,
@@ -168,6 +169,15 @@ def _on_technique(case: Case, transformation: Transformation) -> Iterator[str]:
             "All records were generalised by one scheme (global recoding), because that costs less, or suppresses "
             f'fewer individuals, than recoding = "{case.policy.search.technique.called()}".'
         )
+
+
+def _applied(case: Case, transformation: Transformation) -> str | None:
+    """Return the technique that was used, if it is not that of the policy."""
+    one_scheme = giving(Gives.SCHEME)[0].called()
+    if "exceeded" in transformation.facts:
+        return f"{one_scheme}, refined"
+    is_other = transformation.scheme and Gives.SCHEME not in case.policy.search.technique.gives
+    return one_scheme if is_other else None
 
 
 def _on_counting(case: Case) -> Iterator[str]:

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.disclosure import USUAL
-from shoal.engines.protocol import Rewriting
+from shoal.engines.memory import MemoryEngine
+from shoal.engines.protocol import Kept, RecordIdentity, Rewriting
 from shoal.engines.written import kept_records
 from shoal.kernels.siphash import Words
 from shoal.kernels.translation import Codes
@@ -38,7 +39,10 @@ def perturbed(table: Table, policy: Policy, key: bytes, transformation: Transfor
     if not chosen:
         return transformation
     check_undone(table, tuple(chosen), transformation)
-    return transformation.with_changes([*_Perturbing(table, chosen, policy.k or USUAL, key, transformation).changes()])
+    perturbing = _Perturbing(table, chosen, policy.k or USUAL, key, transformation)
+    changes = [*perturbing.changes()]
+    words = perturbing.words if any(isinstance(change, Drawn) for change in changes) else None
+    return transformation.with_changes(changes, words)
 
 
 def described(policy: Policy, transformation: Transformation) -> dict[str, Any]:
@@ -62,6 +66,11 @@ class _Perturbing:
         """Yield the change to each perturbed column."""
         for name, perturbation in self.perturbations.items():
             yield perturbation.change(self._values(name, perturbation))
+
+    @property
+    def words(self) -> Words | None:
+        """The words of the records, if the engine rewrites them in the same order."""
+        return self._records[1] if isinstance(self.table.engine, MemoryEngine) else None
 
     def _values(self, name: str, perturbation: Perturbation) -> ColumnValues:
         alike = tuple(other for other, its in self.perturbations.items() if its == perturbation)
@@ -96,22 +105,32 @@ class _Perturbing:
 
     def _tally(self, name: str, draws: Callable[[], Draws]) -> NDArray[np.int64]:
         """Return the number of persons with each value; without a subject, each record is a person."""
-        codes = self._records[0] if self.table.subject is None else draws().codes
-        return np.bincount(codes[name], minlength=self.table[name].size)
+        size = self.table[name].size
+        if self.table.subject is not None:
+            return np.bincount(draws().codes[name], minlength=size)
+        counts = np.zeros(size, np.int64)
+        for kept in self._kept((name,), None):
+            counts += np.bincount(kept.codes[name], minlength=size)
+        return counts
 
     @cached_property
     def _records(self) -> tuple[Mapping[str, Codes], Words]:
         """The codes of all records to be released in the columns that are read, and a word that identifies each."""
-        table, rows = self.table, self.transformation.rows
-        who, read = identity(table), self._read
-        passed = {name: (name, np.zeros(0, np.uint8)) for name in read}
-        how = Rewriting(rows, ~self.transformation.suppressed, {}, passed, (), {}, identity=who)
+        who, read = identity(self.table), self._read
         chunks = [
             ([kept.codes[name] for name in read], who.words(kept.codes, kept.ordinals))
-            for kept in kept_records(table.engine, how)
+            for kept in self._kept(read, who)
         ]
         codes = [np.concatenate(parts) for parts in zip(*(columns for columns, _ in chunks), strict=True)]
         return dict(zip(read, codes, strict=True)), np.concatenate([words for _, words in chunks])
+
+    def _kept(self, names: tuple[str, ...], who: RecordIdentity | None) -> Iterator[Kept]:
+        """Yield the codes of the records to be released in some columns, in chunks; ``who`` if they are identified."""
+        passed = {name: (name, np.zeros(0, np.uint8)) for name in names}
+        decided = self.transformation
+        return kept_records(
+            self.table.engine, Rewriting(decided.rows, ~decided.suppressed, {}, passed, (), {}, identity=who)
+        )
 
     @property
     def _read(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from shoal.classes.members import Members
 from shoal.classes.shown import counted_rows
 from shoal.engines.protocol import DistinctRows
+from shoal.kernels.siphash import Words
 from shoal.kernels.translation import Codes, narrowest
 from shoal.recoding.recoding import Recoded, Recoding
 from shoal.release.case import Case
@@ -35,7 +36,8 @@ class Transformation:
     ``persons``: the number of suppressed persons. ``suppressed_records``: the number of suppressed records.
     ``scheme``: the level of each column, if it is the same for all rows. ``levels``: the number of records on each
     level. ``heights``: the highest level of each hierarchy. ``is_generalised``: whether a released cell shows a set of
-    values. ``facts``: information on the search for the treatment.
+    values. ``facts``: information on the search for the treatment. ``words``: the word that identifies each record to
+    be released, if they are already known: of tables in memory only.
     """
 
     rows: DistinctRows
@@ -54,6 +56,7 @@ class Transformation:
     heights: Mapping[str, int | None] = field(default_factory=dict)
     is_generalised: bool = False
     facts: Mapping[str, Any] = field(default_factory=dict)
+    words: Words | None = None
 
     @classmethod
     def of(cls, case: Case, treatment: Treatment) -> "Transformation":
@@ -87,8 +90,8 @@ class Transformation:
         """Whether the key is used to draw cells, or to number the groups of a split table."""
         return bool(self.drawn) or self.split is not None
 
-    def with_changes(self, changes: Sequence[Drawn | Coarsened]) -> "Transformation":
-        """Return the transformation with further changes to columns that are not searched."""
+    def with_changes(self, changes: Sequence[Drawn | Coarsened], words: Words | None) -> "Transformation":
+        """Return the transformation with further changes to columns that are not searched, for records of ``words``."""
         drawn = tuple(change for change in changes if isinstance(change, Drawn))
         coarsened = {change.name: (change.column, change.codes) for change in changes if isinstance(change, Coarsened)}
         return replace(
@@ -96,6 +99,7 @@ class Transformation:
             drawn=(*self.drawn, *drawn),
             coarsened={**self.coarsened, **coarsened},
             changed=self.changed | {change.name for change in drawn},
+            words=words,
         )
 
     @property

@@ -158,6 +158,7 @@ class _Writing:
                 name: drawing(self.key, self.table[name], change.draw, change.stream) for name, change in drawn.items()
             },
             identity=identity(self.table) if drawn else None,
+            words=self.transformation.words if drawn else None,
         )
         return how, columns
 
