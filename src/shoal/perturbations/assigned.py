@@ -12,6 +12,11 @@ from shoal.perturbations.column_values import Draws
 _BITS = 20  # of a word, which number its bucket
 
 
+def _buckets(words: Words) -> NDArray[np.int64]:
+    """Return the number of the bucket of each word: its first bits."""
+    return (words >> np.uint64(64 - _BITS)).astype(np.int64)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Assigned:
     """Assignment of the code ``codes[i]`` to the draw with the word ``words[i]``.
@@ -32,8 +37,8 @@ class Assigned:
         >>> assigned(np.array([0, 0, 0], np.uint8), np.array([1 << 63, 5, 7], np.uint64)).tolist()
         [1, 2, 0]
         """
-        buckets = np.arange(1 << _BITS, dtype=np.uint64) << np.uint64(64 - _BITS)
-        return cls(draws.words, codes, np.searchsorted(draws.words, buckets))
+        sizes = np.bincount(_buckets(draws.words), minlength=1 << _BITS)
+        return cls(draws.words, codes, np.cumsum(sizes) - sizes)
 
     def __call__(self, codes: Codes, words: Words) -> Codes:
         """Return the code assigned to the draw of each word."""
@@ -49,7 +54,7 @@ class Assigned:
         Words are spread evenly, so a few steps from the start of a bucket suffice: faster than a binary search, which
         jumps through the whole array.
         """
-        places = np.minimum(self.starts[(words >> np.uint64(64 - _BITS)).astype(np.intp)], len(self.words) - 1)
+        places = np.minimum(self.starts[_buckets(words)], len(self.words) - 1)
         smaller = np.flatnonzero(self.words[places] < words)
         while len(smaller):
             smaller = smaller[places[smaller] < len(self.words) - 1]

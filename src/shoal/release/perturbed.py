@@ -16,6 +16,7 @@ from shoal.disclosure import USUAL
 from shoal.engines.memory import MemoryEngine
 from shoal.engines.protocol import Kept, RecordIdentity, Rewriting
 from shoal.engines.written import kept_records
+from shoal.kernels.ordering import order
 from shoal.kernels.siphash import Words
 from shoal.kernels.translation import Codes
 from shoal.perturbations.column_values import ColumnValues, Draws
@@ -96,12 +97,12 @@ class _Perturbing:
         source = drawing(self.key, self.table[name], lambda codes, _: codes, stream)
         words = source.words(codes[name], identities)
         if self.table.subject is None:
-            order = np.argsort(words)
-            return Draws(words[order], {name: codes[name][order] for name in names})
-        order = np.lexsort([*(codes[name] for name in reversed(names)), words])
-        sorted_codes = {name: codes[name][order] for name in names}
-        differ = np.logical_or.reduce([np.diff(column) != 0 for column in (words[order], *sorted_codes.values())])
-        return Draws(words[order], sorted_codes).some(np.concatenate([np.ones(min(len(order), 1), bool), differ]))
+            places = order(words)
+            return Draws(words[places], {name: codes[name][places] for name in names})
+        ranked = np.lexsort([*(codes[name] for name in reversed(names)), words])
+        sorted_codes = {name: codes[name][ranked] for name in names}
+        differ = np.logical_or.reduce([np.diff(column) != 0 for column in (words[ranked], *sorted_codes.values())])
+        return Draws(words[ranked], sorted_codes).some(np.concatenate([np.ones(min(len(ranked), 1), bool), differ]))
 
     def _tally(self, name: str, draws: Callable[[], Draws]) -> NDArray[np.int64]:
         """Return the number of persons with each value; without a subject, each record is a person."""
