@@ -453,6 +453,13 @@ def test_noise_is_squared_error_and_nothing_else():
     assert found.quality["loss"].total.value == pytest.approx(0.75)
 
 
+def test_zeros_count_as_any_other_number():
+    """IL1 of sdcMicro divides by the original value: zeros vanish, and values near zero dominate."""
+    before, after = [0, 0, 1, 3], [1, 0, 1, 3]
+    found = shoal.compare({"x": before}, {"x": after}, in_order=True).quality["absolute-error"].total.value
+    assert found == pytest.approx(1 / 4 / np.std(before, ddof=1) / np.sqrt(2))
+
+
 def test_earth_mover_against_transport():
     before, after = {"x": [0, 1, 1, 9]}, {"x": ["0-1", "0-1", "1-9", "1-9"]}
     # 0-1: half of each; 1-9: 1 or 9, half of each. Shares before .25 .5 .25, after .25 .5 .25.
