@@ -1,5 +1,6 @@
 """``shoal report``: a report on a release."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -88,7 +89,6 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
     be made.
     """
     import shoal
-    from shoal.table.column import SUPPRESSED
 
     _check_output(output, keep, release, force=force)
     if external and survival is not None:
@@ -96,29 +96,19 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
     chosen = shoal.Policy.load(policy)
     notes = Notes(verbose=True)
     dataset = given.load_dataset(data, options, chosen, notes)
+    asked = _Asked(
+        release, register, outsiders, key, in_order, predict, survival, techniques, lattice and not external, advice
+    )
     settings: dict[str, Any] = {"external": external, "least": least, "title": title}
-    outside = {"external": register, "outsiders": outsiders}
-    single = {"register": register, "outsiders": outsiders, "key": key, "in_order": in_order}
+    known = targets if attacks else None
     with progress_bar() as hook:
         if dataset is not None:
-            asked = {"predict": predict, "survival": survival, "techniques": techniques, "advice": advice}
-            given.refuse_single({**single, **asked})
-            result, written = _of_dataset(dataset, release, targets if attacks else None, settings, hook)
+            asked.refuse_single()
+            result, written = _of_dataset(dataset, release, known, settings, hook)
         else:
             table = given.load(data, options, chosen, notes)
-            wanted = _wanted(table, predict, survival)
-            shown = None if release is None else given.load(release, {"suppressed": SUPPRESSED, **options}, None, notes)
-            others = {
-                name: given.load(path, options, None, notes) for name, path in outside.items() if path is not None
-            }
-            matching = {} if shown is None else {"key": given.names(key), "in_order": in_order}
-            known = {**matching, **others, "targets": targets} if attacks else None
-            settings |= {**matching, "advice_seconds": 0 if external else advice}
-            if techniques:
-                settings["techniques"] = _compared(table, chosen, wanted, hook)
-            result, written = _of_table(
-                table, chosen, shown, known, wanted, settings, hook, lattice=lattice and not external
-            )
+            settings |= {"advice_seconds": 0 if external else advice}
+            result, written = _of_table(table, chosen, asked, _others(asked, options, notes), known, settings, hook)
         if keep is not None:  # first, because it may fail: a report without its release would be incomplete
             result.save(keep, force=force, beside=None if isinstance(keep, Path) else output.parent)
         path = written.save(output, force=force)
@@ -126,32 +116,68 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
     raise typer.Exit(0 if written.findings.met or not written.findings.requirements else 1)
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The options that concern a single table. ``lattice``: whether to show the schemes around a new release."""
+
+    release: Any
+    register: Any
+    outsiders: Any
+    key: str | None
+    in_order: bool
+    predict: str | None
+    survival: str | None
+    techniques: bool
+    lattice: bool
+    advice: float | None
+
+    def refuse_single(self) -> None:
+        """Refuse the options for a dataset."""
+        names = ("register", "outsiders", "key", "in_order", "predict", "survival", "techniques", "advice")
+        given.refuse_single({name: getattr(self, name) for name in names})
+
+    @property
+    def matching(self) -> dict[str, Any]:
+        """How the records of an existing release are matched."""
+        return {} if self.release is None else {"key": given.names(self.key), "in_order": self.in_order}
+
+
+def _others(asked: _Asked, options: dict[str, Any], notes: Notes) -> dict[str, Any]:
+    """Read the existing release, the register and the outsiders, as far as they are given."""
+    from shoal.table.column import SUPPRESSED
+
+    tables = {"external": asked.register, "outsiders": asked.outsiders}
+    read = {name: given.load(place, options, None, notes) for name, place in tables.items() if place is not None}
+    if asked.release is not None:
+        read["release"] = given.load(asked.release, {"suppressed": SUPPRESSED, **options}, None, notes)
+    return read
+
+
 def _of_table(  # noqa: PLR0913, PLR0917 - a table, its release, and what is asked about them
     table: "Table",
     policy: "Policy",
-    release: "Table | None",
-    known: dict[str, Any] | None,
-    wanted: dict[str, list[str]],
+    asked: _Asked,
+    others: dict[str, Any],
+    targets: int | None,
     settings: dict[str, Any],
     hook: "Hook",
-    *,
-    lattice: bool,
 ) -> tuple[Any, "Report"]:
-    """Return the release of a table and the report on it.
-
-    ``known``: the options of the attacks; None: none are run. ``lattice``: whether to show the schemes around a new
-    release.
-    """
+    """Return the release of a table and the report on it; ``targets``: None if no attacks are run."""
     import shoal
 
-    result: Any = shoal.anonymize(table, policy, progress=hook) if release is None else release
-    tried = None if known is None else shoal.attack(table, result, policy, progress=hook, **known)
+    wanted, released = _wanted(table, asked.predict, asked.survival), others.pop("release", None)
+    result: Any = shoal.anonymize(table, policy, progress=hook) if released is None else released
+    tried = None
+    if targets is not None:
+        tried = shoal.attack(table, result, policy, targets=targets, progress=hook, **asked.matching, **others)
     if wanted:
         settings["analyses"] = _analyses(table, result, policy, wanted, hook)
-    if lattice and release is None:
+    if asked.techniques:
+        settings["techniques"] = _compared(table, policy, wanted, hook)
+    if asked.lattice and released is None:
         settings |= _around(table, policy, hook)
-    asked = None if release is None else policy
-    return result, shoal.report(table, result, tried, policy=asked, progress=hook, **settings)
+    named = None if released is None else policy
+    return result, shoal.report(table, result, tried, policy=named, progress=hook, **asked.matching, **settings)
 
 
 def _of_dataset(
