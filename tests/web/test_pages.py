@@ -56,6 +56,16 @@ def test_a_point_of_the_frontier_becomes_the_policy(served):
     assert held["search"]["suppression"] == 0.02
 
 
+def test_techniques_are_compared_beside_the_search(served):
+    decided(served)
+    served.ask("POST", "/protect/begin/techniques", body={})
+    served.project.now.job("techniques").wait(120)
+    assert "/protect/explored" in served.page("/protect/results").text
+    text = served.ask("GET", "/protect/explored").text
+    assert "Techniques at comparable risk" in text
+    assert "microaggregation" in text
+
+
 def test_a_perturbation_is_set_changed_and_removed(served):
     decided(served)
     listed = served.ask("GET", "/protect/perturbations").text

@@ -28,7 +28,7 @@ from shoal.verbs.anonymize import anonymize
 from shoal.web.forms import Field, fields, filled_in
 from shoal.web.jobs import Job, State
 from shoal.web.page import PATIENCE, Visit, route
-from shoal.web.pages import lattice
+from shoal.web.pages import explorations
 from shoal.web.pages.assess import assessing
 from shoal.web.pages.hierarchies import weights_and_levels
 from shoal.web.pages.load import taken
@@ -38,7 +38,7 @@ from shoal.words import first_sentence, share, short
 
 _SETTINGS = ("suppression", "recoding", "quality", "outliers")  # common settings; the others are collapsed
 _OF_COLUMNS = ("weights", "levels")
-WORK = ("anonymize", "frontier", "schemes")
+WORK = ("anonymize", *explorations.NAMES)
 
 
 def _meanings(registry: Registry[Any]) -> dict[str, str]:
@@ -193,7 +193,7 @@ def _begin(visit: Visit) -> Response:
     if name == "anonymize":
         now.begin(name, _searched, _told, anew=True)
     else:
-        lattice.begin(now, name)
+        explorations.begin(now, name)
     return visit.back("protect")
 
 
@@ -234,7 +234,7 @@ def _told(release: Release) -> Iterator[Block]:
 
 def _results(visit: Visit) -> Response:
     """Show the results of the search, or its progress."""
-    running = {"anonymize": visit.now.job("anonymize"), **lattice.exploring(visit.now)}
+    running = {"anonymize": visit.now.job("anonymize"), **explorations.exploring(visit.now)}
     jobs = {name: job for name, job in running.items() if job is not None}
     if jobs:
         max(jobs.values(), key=lambda job: job.number).wait(PATIENCE)

@@ -21,7 +21,7 @@ from shoal.web.page import Visit, route
 from shoal.web.pages import dataset
 from shoal.web.pages.attack import Tested
 from shoal.web.pages.compare import released
-from shoal.web.pages.lattice import exploring
+from shoal.web.pages.explorations import exploring
 from shoal.web.pages.protect import confirmations
 from shoal.web.project import Basis, Moment
 from shoal.web.written import download, release_folder, shown_report
@@ -100,6 +100,7 @@ class FurtherFindings:
             "people": results["peers"].people if "peers" in results else None,
             "frontier": results.get("frontier"),
             "schemes": results.get("schemes"),
+            "techniques": results.get("techniques"),
             "analyses": [results["learning"]] if "learning" in results else [],
         }
         return cls(results.get("attack"), more, tuple(done[name].number if name in done else None for name in jobs))

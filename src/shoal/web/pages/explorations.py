@@ -1,17 +1,21 @@
-"""The lattice of generalisation schemes and the frontier of k and cost, both with clickable points."""
+"""Explorations beside the search: all schemes and the cost of every k, both with clickable points; all techniques."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from starlette.responses import Response
 
 from shoal import charts
+from shoal.analyses.technique_comparison import TechniqueComparison
 from shoal.errors import PolicyError
-from shoal.reporting.document import Block
+from shoal.progress import Hook
+from shoal.reporting.document import Block, Figure
 from shoal.search.frontier import Frontier, FrontierPoint
 from shoal.search.schemes import Schemes
 from shoal.techniques.technique import Gives, giving
+from shoal.verbs.compare_techniques import compare_techniques
 from shoal.verbs.frontier import frontier
 from shoal.verbs.schemes import schemes
 from shoal.web.jobs import Job
@@ -23,22 +27,24 @@ from shoal.words import share, short
 _MANY = 1_000_000_000  # upper bound of k
 
 
+@dataclass(frozen=True, slots=True)
+class _Exploration:
+    """What is computed, how the result is shown, and which settings it depends on."""
+
+    work: Callable[[Moment, Hook], Any]
+    tell: Callable[[Any], Iterator[Block | Spotted]]
+    basis: Basis = Basis.POLICY
+
+
 def begin(now: Moment, name: str) -> Job:
-    """Start the evaluation of all schemes (``schemes``) or of the cost of each k (``frontier``)."""
-    if name == "frontier":
-        return now.begin(
-            name,
-            lambda now, hook: frontier(now.table(hook), now.policy, progress=hook),
-            _costs,
-            basis=Basis.FRONTIER,
-            anew=True,
-        )
-    return now.begin(name, lambda now, hook: schemes(now.table(hook), now.policy, progress=hook), _drawn, anew=True)
+    """Start an exploration."""
+    asked = _EXPLORATIONS[name]
+    return now.begin(name, asked.work, asked.tell, basis=asked.basis, anew=True)
 
 
 def exploring(now: Moment) -> dict[str, Job | None]:
-    """Return both jobs by name, None for a job that was not started."""
-    return {"frontier": now.job("frontier", Basis.FRONTIER), "schemes": now.job("schemes")}
+    """Return all jobs by name, None for a job that was not started."""
+    return {name: now.job(name, asked.basis) for name, asked in _EXPLORATIONS.items()}
 
 
 def _costs(frontier: Frontier) -> Iterator[Block | Spotted]:
@@ -72,6 +78,24 @@ def _drawn(schemes: Schemes) -> Iterator[Block | Spotted]:
         ]
 
     yield Spotted.of(chart, "#scheme", spots)
+
+
+def _compared(comparison: TechniqueComparison) -> Iterator[Block | Spotted]:
+    yield comparison.sheet()
+    if any(each.error is not None for each in comparison.figures):
+        yield Figure(charts.techniques(comparison))
+
+
+_EXPLORATIONS = {
+    "frontier": _Exploration(
+        lambda now, hook: frontier(now.table(hook), now.policy, progress=hook), _costs, Basis.FRONTIER
+    ),
+    "schemes": _Exploration(lambda now, hook: schemes(now.table(hook), now.policy, progress=hook), _drawn),
+    "techniques": _Exploration(
+        lambda now, hook: compare_techniques(now.table(hook), now.policy, progress=hook), _compared
+    ),
+}
+NAMES = tuple(_EXPLORATIONS)
 
 
 def _choose(visit: Visit) -> Response:
