@@ -57,15 +57,23 @@ def test_the_matrix_is_not_drawn():
     assert matrices[0]["never"]["never"] == pytest.approx(0.8 + 0.2 * 0.7)
 
 
-def test_rare_values_are_published_together():
-    """The matrix discloses shares, so a value of two persons must not have a row of its own."""
-    table = read(x=["a"] * 500 + ["b"] * 300 + ["c"] * 2 + ["d"] * 20)
-    matrix = PostRandomisation(keep=0.9).change(values_of(table, "x", least=11)).facts["matrix"]
-    assert set(matrix) == {"a", "b", "other values"}
-    shares = np.array([500, 300, 22]) / 822
+def test_the_published_matrix_is_a_function_of_the_release():
+    """The exact shares would disclose how many persons had a value, also one that no released record has."""
+    table = read(x=["a"] * 500 + ["b"] * 300 + ["c"])
+    pram = PostRandomisation(keep=0.9)
+    matrix = pram.published(table["x"], np.array([480, 320, 0]))["matrix"]
+    assert set(matrix) == {"a", "b"}
+    shares = np.array([480, 320]) / 800
     rows = np.array([list(row.values()) for row in matrix.values()])
     assert np.abs(shares @ rows - shares).max() < 1e-8
     assert (np.diag(rows) >= 0.9).all()
+
+
+def test_of_an_own_matrix_released_values_are_published():
+    own = {"a": {"a": 0.5, "b": 0.4, "rare": 0.1}, "b": {"b": 0.9, "a": 0.1}, "rare": {"a": 1.0}}
+    table = read(x=["a", "b", "rare"])
+    found = PostRandomisation(matrix=own).published(table["x"], np.array([4, 5, 0]))["matrix"]
+    assert found == {"a": {"a": 0.5, "b": 0.4, "other values": 0.1}, "b": {"a": 0.1, "b": 0.9}}
 
 
 def test_missing_values_stay_missing():
@@ -84,9 +92,13 @@ def test_own_matrices():
     with pytest.raises(ValidationError, match="add up to 1"):
         PostRandomisation(matrix={"a": {"a": 0.5, "b": 0.49}})
     PostRandomisation(matrix={"a": {"a": 1 / 3, "b": 2 / 3 - 1e-10}})
+    with pytest.raises(ValidationError, match="no value changes"):
+        PostRandomisation(matrix={"a": {"a": 1.0}})
+    with pytest.raises(ValidationError):
+        PostRandomisation(keep=1)
     with pytest.raises(ValidationError, match="either keep or matrix"):
         PostRandomisation(matrix=OWN, keep=0.5)
     with pytest.raises(PolicyError, match="no row for 1 of its 4 values"):
         released(PostRandomisation(matrix=OWN), read(x=[*SMOKING, "secret"]), "x")
-    with pytest.raises(PolicyError, match="leads to 1 values"):
+    with pytest.raises(PolicyError, match="does not contain"):
         released(PostRandomisation(matrix={"a": {"b": 1.0}}), read(x=["a"]), "x")

@@ -65,18 +65,54 @@ def test_enough_persons_share_a_coded_value(values, persons):
         before, after = released(Coding(persons=persons), table, "x")
     except PolicyError as error:
         assert error.code == "too-few-to-code"
-        assert len([value for value in values if value is not None]) < 2 * persons or len(set(values)) < 4
+        assert len([value for value in values if value is not None]) < 2 * persons or len(set(values) - {None}) < 4
         return
     low = [old for old, new in zip(before, after, strict=True) if new is not None and new.startswith("<")]
     high = [old for old, new in zip(before, after, strict=True) if new is not None and new.endswith("+")]
-    assert min(len(low), len(high)) >= persons
     known = [value for value in values if value is not None]
-    for coded, new in ((low, min), (high, max)):  # one value less would be too few
+    for coded, new in ((low, min), (high, max)):
+        if known.count(new(known)) >= persons:  # enough have the extreme value itself
+            assert not coded
+            continue
+        assert len(coded) >= persons
         edge = max(coded) if new is min else min(coded)
-        assert len([value for value in coded if value != edge]) < persons
+        assert len([value for value in coded if value != edge]) < persons  # one value less would be too few
         assert sorted(coded) == sorted(v for v in known if (v <= edge if new is min else v >= edge))
     rest = [(old, new) for old, new in zip(before, after, strict=True) if new is not None and new.isdigit()]
     assert all(str(old) == new for old, new in rest)
+
+
+@given(
+    st.lists(st.integers(-3000, 3000).map(lambda number: number / 7) | st.integers(0, 9), min_size=12, max_size=40),
+    st.sampled_from(["label", "bound"]),
+)
+@examples(200)
+def test_bounds_are_no_values_if_there_is_room(values, show):
+    """A bound that is the value of one individual would disclose it."""
+    values = [round(float(value), 3) for value in values]
+    coding, table = Coding(persons=5, show=show), read(x=values)
+    places = np.unique(values)
+    try:
+        bounds = coding.bounds("x", places, np.array([values.count(place) for place in places]))
+    except PolicyError:
+        return
+    for bound in bounds:
+        if np.isfinite(bound) and bound in places[1:]:
+            below = max(place for place in places if place < bound)
+            assert all(not below < round(bound, digits) < bound for digits in range(3))
+    before, after = released(coding, table, "x")
+    if show == "bound":
+        assert all(new in {old, *bounds} for old, new in zip(before, after, strict=True))
+
+
+def test_zeros_that_many_have_are_not_coded():
+    values = [0] * 30 + [7] * 3 + list(range(10, 40)) + [1311, 99_000]
+    before, after = released(Coding(persons=11), read(x=values), "x")
+    pairs = set(zip(before, after, strict=True))
+    assert (0, "0") in pairs
+    assert {new for old, new in pairs if old >= 31} == {"31+"}
+    bounds = Coding(persons=11, side="top").bounds("x", np.array([1.0, 1234.0, 5678.0]), np.array([50, 8, 8]))
+    assert bounds == (-np.inf, 1000.0)
 
 
 def test_bounds():

@@ -13,9 +13,9 @@ def key(monkeypatch):
     monkeypatch.setenv(KEY, "a key for reports on perturbed columns")
 
 
-def policy(columns, require):
+def policy(columns, require, data=None):
     return shoal.Policy.model_validate(
-        {"version": 1, "columns": columns, "require": require, "draw": {"key_variable": KEY}}
+        {"version": 1, "data": data or {}, "columns": columns, "require": require, "draw": {"key_variable": KEY}}
     )
 
 
@@ -78,7 +78,8 @@ def release_of(tmp_path, columns, require):
     return release, path, rules
 
 
-def test_a_report_on_files_says_the_same(tmp_path):
+@pytest.mark.parametrize("of_persons", [False, True])
+def test_a_report_on_files_says_the_same(tmp_path, of_persons):
     columns = {
         "sex": {"role": "quasi"},
         "age": {"role": "quasi", "perturb": {"kind": "round", "to": 10}},
@@ -86,8 +87,11 @@ def test_a_report_on_files_says_the_same(tmp_path):
         "lab": {"role": "sensitive", "perturb": {"kind": "noise", "share": 0.5}},
     }
     asked = [{"model": "k-anonymity", "k": 3}, {"model": "l-diversity", "l": 3, "column": "lab"}]
-    release, path, rules = release_of(tmp_path, columns, asked)
-    own, of_files = shoal.report(cohort(), release), shoal.report(cohort(), path, policy=rules)
+    data = {**cohort(), "who": [number // 2 for number in range(300)]} if of_persons else cohort()
+    rules = policy(columns, asked, {"subject": "who"} if of_persons else {})
+    release, path = shoal.anonymize(data, rules), tmp_path / "out.csv"
+    release.save(path)
+    own, of_files = shoal.report(data, release), shoal.report(data, path, policy=rules)
     for model in ("k-anonymity", "l-diversity"):
         assert outcome(own, model).attained == outcome(of_files, model).attained
         assert outcome(of_files, model).outcome == "met (verified)"
@@ -137,7 +141,8 @@ def test_drawn_quasi_identifiers_are_in_no_class(tmp_path):
         assert report.findings.after.quasi == ("sex",)
         assert outcome(report, "k-anonymity").after.value == outcome(own, "k-anonymity").after.value
         for version in (report, report.external()):
-            assert "drawn at random (age); attacks measure their protection: linkage-rate" in texts(version)
+            assert "drawn at random (age), so they say nothing about the risk; attacks measure" in texts(version)
+            assert "**Re-identification risk**" not in texts(version)
     assert own.findings.met
     assert not of_files.findings.met  # no attack was given to the report
     attacked = shoal.attack(cohort(), path, rules, attacks=["linkage-rate"])
@@ -150,8 +155,8 @@ def test_reports_without_classes(tmp_path):
     for report in (shoal.report(cohort(), release), shoal.report(cohort(), path, policy=rules)):
         assert report.findings.after is None
         assert report.findings.advice is None
-        assert "| smallest equivalence class (records) | 2 | – |" in texts(report)
+        assert "| smallest equivalence class (records, without age) | 2 | – |" in texts(report)
         for version in (report, report.external()):
-            assert "There are no classes, so attribute disclosure is not assessed." in texts(version)
+            assert "Attribute disclosure is not assessed by classes, but by attacks." in texts(version)
             assert version.to_html().startswith("<!DOCTYPE html>")
             assert version.to_json()

@@ -216,7 +216,7 @@ def compared(  # noqa: PLR0913 - keyword-only options
         after=_privacy(_with_persons(after, before, match), roles, judged, missing),
         columns=_fates(related.recoding),
         matched=None if match.rows is None else match.how,
-        remarks=related.remarks,
+        remarks=tuple(remark for remark in related.remarks if remark.column not in shown),
         notes=(*_notes(before, after, columns, match, related.recoding), *notes),
         recoding=related.recoding,
         persons=None if before.subject is None else before.codes(before.subject).astype(np.int64),

@@ -24,7 +24,8 @@ class TechniqueFigures:
     absolute change of the correlations. ``learned``: the performance of a model trained on the release. ``gap``: the
     largest gap between survival curves. ``linked``: the share of individuals who are re-identified by the better of two
     attacks. ``close``: the share of individuals whose known numbers all lie within 0.1 standard deviations of the true
-    ones. ``inferred``, ``guessed``: correct guesses of a sensitive value, with and without the release.
+    ones. ``inferred``, ``guessed``: correct guesses of a value of the sensitive column ``about``, with
+    and without the release.
     """
 
     technique: str
@@ -41,6 +42,7 @@ class TechniqueFigures:
     close: float | None
     inferred: float | None
     guessed: float | None
+    about: str | None = None
 
     @property
     def title(self) -> str:
@@ -54,6 +56,13 @@ class TechniqueFigures:
             return None
         return self.learned.after if self.learned.auc is None else self.learned.auc[1]
 
+    @property
+    def measure(self) -> str:
+        """The measure of the performance of the model."""
+        if self.learned is None:
+            return ""
+        return self.learned.measure_title if self.learned.auc is None else "area under the ROC curve"
+
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain data."""
         names = ("technique", "amount", "is_true", "guarantee", "suppressed", "loss", "error", "correlations", "gap")
@@ -61,7 +70,7 @@ class TechniqueFigures:
             **{name: getattr(self, name) for name in names},
             "learned": None if self.trained is None else asdict(self.trained),
             "linked": asdict(self.linked),
-            **{name: getattr(self, name) for name in ("close", "inferred", "guessed")},
+            **{name: getattr(self, name) for name in ("close", "inferred", "guessed", "about")},
         }
 
 
@@ -137,9 +146,18 @@ class TechniqueComparison(Presentable):
             f"Re-identified: by the better of two attacks (upper end of the 95% interval). Close: all known numbers "
             f"within {CLOSE} standard deviations of the true ones."
         )
+        guessed = dict.fromkeys(each.about for each in self.figures if each.about is not None)
+        if guessed:
+            yield (
+                f"Inferred: correct guesses of {', '.join(guessed)} by the nearest record. Without the release: always "
+                "the most frequent value."
+            )
         if self.target is not None and self.original is not None:
-            trained = f"Prediction of {self.target}, by a model that was trained on the release"
-            yield f"{trained}. Trained on the original: {short(self.original.value)}."
+            measure = next(each.measure for each in self.figures if each.learned is not None)
+            yield (
+                f"Prediction of {self.target} ({measure}) by a model that was trained on the release. Trained on the "
+                f"original: {short(self.original.value)}."
+            )
         for name, why in self.left_out.items():
             yield f"Not possible: {name}. {why}"
 

@@ -155,6 +155,7 @@ def show(comparisons: "dict[Path, Comparison]", out: "Console", *, verbose: bool
     released = " " if len(comparisons) > 1 else f", {first.released:,} released "
     out.print(f"[bold]{counted(first.records, 'record')}{released}[/bold] {about}", soft_wrap=True)
     _show_cost(comparisons, names, out)
+    _show_perturbed(comparisons, names, out)
     _show_privacy(comparisons, names, out)
     _show_meanings(first, out, verbose=verbose)
     if len(comparisons) == 1 and first.columns:
@@ -186,6 +187,19 @@ def _show_cost(comparisons: "dict[Path, Comparison]", names: list[str], out: "Co
         for name, measured in costs.items():
             several = [_cell(other.quality.get(name)) for other in comparisons.values()]
             sheet.add_row(f"  {measured.title}", *(several if len(comparisons) > 1 else _single(measured, first.quasi)))
+    out.print(sheet)
+
+
+def _show_perturbed(comparisons: "dict[Path, Comparison]", names: list[str], out: "Console") -> None:
+    """Print how much the values of each perturbed column changed."""
+    shown = {(column, name) for each in comparisons.values() for column, of in each.perturbed.items() for name in of}
+    if not shown:
+        return
+    out.print("\n[bold]Perturbed columns[/bold]  [dim]not included in the information loss[/dim]")
+    sheet = grid("  column", "measure", *(names if len(comparisons) > 1 else ["value"]))
+    for column, name in sorted(shown):
+        scores = [each.perturbed.get(column, {}).get(name) for each in comparisons.values()]
+        sheet.add_row(f"  {plain(column)}", name, *("–" if score is None else short(score.value) for score in scores))
     out.print(sheet)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import ROUND_FLOOR, Decimal
 from typing import ClassVar, Literal, Self
 
 import numpy as np
@@ -23,13 +24,16 @@ from shoal.table.scale import doubles
 from shoal.techniques.change import Coarsened
 from shoal.techniques.technique import Truth
 
+_DIGITS = 12  # decimal places of a bound
+
 
 @PERTURBATIONS.register("code")
 class Coding(Perturbation):
     """Release numbers from a bound on as one set, such as "90+", and numbers below another bound as "<18".
 
     ``top`` and ``bottom`` are the bounds; ``persons`` chooses them so that at least this number of individuals have
-    each of the coded values. ``show = "bound"`` releases the bound itself, so that the column stays numeric.
+    each of the coded values, with as few digits as possible. A side on which enough individuals have the extreme value
+    itself is not coded. ``show = "bound"`` releases the bound itself, so that the column stays numeric.
     """
 
     kind: Literal["code"] = "code"
@@ -62,6 +66,8 @@ class Coding(Perturbation):
             raise ValueError("give either persons, or top or bottom")
         if self.top is not None and self.bottom is not None and self.bottom > self.top:
             raise ValueError("bottom must not be above top")
+        if self.side != "both" and self.persons is None:
+            raise ValueError("side applies only if persons is given")
         return self
 
     @property
@@ -98,10 +104,13 @@ class Coding(Perturbation):
         """
         if self.persons is None:
             return -np.inf if self.bottom is None else self.bottom, np.inf if self.top is None else self.top
-        from_top, from_bottom = np.cumsum(persons[::-1])[::-1], np.cumsum(persons)
-        high = int(np.searchsorted(-from_top, -self.persons, "right")) - 1 if self.side != "bottom" else len(places)
+        number, from_top, from_bottom = len(places), np.cumsum(persons[::-1])[::-1], np.cumsum(persons)
+        high = int(np.searchsorted(-from_top, -self.persons, "right")) - 1 if self.side != "bottom" else number
         low = int(np.searchsorted(from_bottom, self.persons)) + 1 if self.side != "top" else 0
-        if high < low or low > len(places):
+        if high == number - 1 and high >= 0:  # enough individuals have the highest value itself
+            high = number
+        low = 0 if low == 1 else low
+        if high < low or low > number:
             raise PolicyError(
                 "too-few-to-code",
                 "Column '{column}' cannot be coded: {persons:individual} with the lowest and with the highest values "
@@ -111,8 +120,8 @@ class Coding(Perturbation):
                 persons=self.persons,
             )
         return (
-            float(places[low]) if 0 < low < len(places) else -np.inf if not low else np.inf,
-            float(places[high]) if high < len(places) else np.inf,
+            _between(places, low) if 0 < low < number else -np.inf if not low else np.inf,
+            _between(places, high) if 0 < high < number else np.inf if high else float(places[0]),
         )
 
     def hierarchy(self, above: Spec) -> Spec:
@@ -131,6 +140,21 @@ class Coding(Perturbation):
         if above.any():
             shown = pc.if_else(pa.array(above), interval_label(exact_decimal(top), None, whole=whole), shown)
         return shown
+
+
+def _between(places: Floats, place: int) -> float:
+    """Return the number with the fewest digits above one value and not above the next: no value of an individual.
+
+    >>> _between(np.array([1280.0, 1311.0]), 1), _between(np.array([-0.26, 0.31]), 1), _between(np.array([3.0, 4.0]), 1)
+    (1300.0, 0.0, 4.0)
+    """
+    low, high = exact_decimal(float(places[place - 1])), exact_decimal(float(places[place]))
+    for exponent in range(max(low.adjusted(), high.adjusted()) + 1, -_DIGITS, -1):
+        unit = Decimal(1).scaleb(exponent)
+        number = float((high / unit).to_integral_value(ROUND_FLOOR) * unit)
+        if places[place - 1] < number <= places[place]:
+            return number + 0.0
+    return float(places[place])
 
 
 class _CodedFirst(FirstLevel):

@@ -109,7 +109,7 @@ class ColumnValues:
         return PolicyError(
             "nothing-perturbed",
             "The perturbation of column '{column}' would change nothing: {reason}.",
-            remedy="Choose a larger share, or another perturbation.",
+            remedy="Perturb more, choose another perturbation, or remove it.",
             column=self.column.name,
             reason=reason,
         )

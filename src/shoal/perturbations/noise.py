@@ -1,11 +1,11 @@
 """Noise: random numbers are added to the values of a column."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from shoal.kernels.normal import normal
 from shoal.kernels.ranges import expanded
@@ -20,6 +20,7 @@ from shoal.techniques.change import Drawn
 
 _FARTHEST = 8.5  # standard deviations: no number drawn from 53 bits lies farther
 _MOST = 1 << 21  # values of a released column, if a coarser grid is fine enough
+_FAINT = 8  # steps of noise below which hardly a value changes: it needs four standard deviations
 _FINE = 10  # steps per standard deviation of the noise that are fine enough
 
 
@@ -56,11 +57,24 @@ class Noise(Perturbation):
         description="smallest released number, or days since 1970 (default: 0, if no value is negative)",
     )
     maximum: float | None = Field(default=None, title="Maximum", description="largest released number (default: none)")
-    zeros: bool = Field(default=True, title="Keep zeros", description="whether zeros stay: they often mean none")
+    zeros: bool = Field(
+        default=True,
+        title="Keep zeros",
+        description="whether zeros stay, if no value is negative: they often mean none",
+    )
     says: ClassVar[str] = "Random noise was added to the values."
-    guarantee: ClassVar[str] = "Mean and variance are kept in expectation, up to bounds and rounding."
+    guarantee: ClassVar[str] = (
+        "Mean and variance are kept in expectation, up to bounds and rounding. Each individual is counted once per "
+        "value."
+    )
     iso: ClassVar[str] = "noise addition"
     kinds: ClassVar[frozenset[Kind]] = NUMBERS | DATED
+
+    @model_validator(mode="after")
+    def _some_room(self) -> Self:
+        if self.minimum is not None and self.maximum is not None and self.minimum >= self.maximum:
+            raise ValueError("minimum must be below maximum")
+        return self
 
     @classmethod
     def of_amount(cls, amount: float) -> tuple[Perturbation, ...]:
@@ -81,6 +95,8 @@ class Noise(Perturbation):
         shift = _Shift(mean, self.share * spread, float(shrink), self._bounds(values))
         factors = self._factors(values) if self.correlated else np.ones(1)
         draw = _Draw.of(values, moving, shift, factors)
+        if shift.scale / shrink < draw.grid.step / _FAINT:
+            raise values.nothing_to_draw("the noise is much smaller than the distance between neighbouring values")
         return Drawn(draw.column, draw, self.stream(values.alike))
 
     def _bounds(self, values: ColumnValues) -> tuple[float, float]:

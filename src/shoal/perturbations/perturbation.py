@@ -1,7 +1,11 @@
 """Perturbations: ways to release other values of a single column, and what each of them guarantees."""
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from shoal.errors import DeclarationError, PolicyError
 from shoal.hierarchy.spec import Spec
@@ -12,6 +16,7 @@ from shoal.table.kind import Kind
 from shoal.techniques.change import Coarsened, Drawn
 from shoal.techniques.technique import Truth
 from shoal.validation import Checked
+from shoal.words import listed
 
 NUMBERS = frozenset({Kind.INTEGER, Kind.NUMBER})
 DATED = frozenset({Kind.DATE})
@@ -68,6 +73,10 @@ class Perturbation(Checked):
         """
         return ()
 
+    def published(self, released: Column, counts: NDArray[np.int64]) -> Mapping[str, Any]:  # noqa: ARG002
+        """Return what recipients need to know besides the options: a function of the released column and its counts."""
+        return {}
+
     def stream(self, alike: tuple[str, ...]) -> str | None:  # noqa: ARG002 - for subclasses
         """Return the stream of random numbers that columns share; None if each has its own.
 
@@ -93,6 +102,7 @@ class Perturbation(Checked):
                 "perturbation-of-column",
                 "Column '{column}' cannot be perturbed by kind = \"{kind}\", which applies to: {kinds:listed}. It "
                 "contains {actual}.",
+                remedy=_applying(column.kind),
                 column=column.name,
                 kind=self.kind,
                 kinds=sorted(self.kinds),
@@ -111,3 +121,9 @@ class Perturbation(Checked):
 
 
 PERTURBATIONS: Registry[type[Perturbation]] = Registry("perturbation", "shoal.perturbations")
+
+
+def _applying(kind: Kind) -> str:
+    """Return the hint that names the kinds of perturbation for columns of a kind."""
+    names = [name for name in PERTURBATIONS if kind in PERTURBATIONS[name].kinds]
+    return f"Applicable: {listed(names)}." if names else "No perturbation applies to it."

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Self, TypeAlias
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from shoal.disclosure import hidden
 from shoal.kernels.siphash import Words
 from shoal.kernels.translation import Codes
 from shoal.perturbations.column_values import ColumnValues, with_tail
@@ -35,12 +34,13 @@ class PostRandomisation(Perturbation):
     π: the shares of the values. A value stays with the probability ``keep``; otherwise, one is drawn from the
     distribution of the column, possibly the same. This matrix is invariant: it leaves the shares unchanged in
     expectation. ``matrix``: own probabilities, by value and released value. The matrix is published, because it is
-    needed to analyse the release; it does not disclose whose value changed.
+    needed to analyse the release; it does not disclose whose value changed. The invariant one is published with the
+    released shares in the place of π, because the exact shares would disclose how many individuals had a value.
     """
 
     kind: Literal["pram"] = "pram"
     keep: Share | None = Field(
-        default=None, title="Share kept", description="smallest probability that a value stays (default: 0.9)"
+        default=None, lt=1, title="Share kept", description="smallest probability that a value stays (default: 0.9)"
     )
     matrix: Mapping[str, Mapping[str, Share]] | None = Field(
         default=None,
@@ -50,7 +50,7 @@ class PostRandomisation(Perturbation):
     says: ClassVar[str] = "Values were replaced at random with known probabilities (PRAM)."
     guarantee: ClassVar[str] = (
         "The expected share of each value is that of the original, unless an own matrix is given. A value stays with "
-        "at least the probability keep."
+        "at least the probability keep. Each individual is counted once per value."
     )
     iso: ClassVar[str] = "post-randomisation (PRAM)"
     kinds: ClassVar[frozenset[Kind]] = frozenset(Kind) - {Kind.DATE, Kind.DATETIME, Kind.TIME}
@@ -67,6 +67,8 @@ class PostRandomisation(Perturbation):
         for row in (self.matrix or {}).values():
             if abs(sum(row.values()) - 1) > _CLOSE:
                 raise ValueError("matrix: the probabilities of each original value must add up to 1")
+        if self.matrix is not None and all(row.get(label) == 1 for label, row in self.matrix.items()):
+            raise ValueError("matrix: no value changes")
         return self
 
     def change(self, values: ColumnValues) -> Drawn:
@@ -78,11 +80,33 @@ class PostRandomisation(Perturbation):
             if number < 2:
                 raise values.nothing_to_draw("it has a single value")
             counts = values.counts[:number]
-            matrix = invariant(counts / max(counts.sum(), 1), 0.9 if self.keep is None else self.keep)
-            published = _published(as_text(values.column.values).to_pylist(), counts, matrix, values.least)
-            return Drawn(values.column, _Draw.of(values.column, matrix), facts={"matrix": published})
+            matrix = invariant(counts / max(counts.sum(), 1), self._kept)
+            exact = _by_label(as_text(values.column.values).to_pylist(), matrix)
+            return Drawn(values.column, _Draw.of(values.column, matrix), facts={"matrix": exact})
         column, matrix = self._own(values)
         return Drawn(column, _Draw.of(column, matrix), facts={"matrix": self.matrix})
+
+    def published(self, released: Column, counts: NDArray[np.int64]) -> Mapping[str, Any]:
+        """Return the matrix, with the shares of the released values, which disclose nothing about the original.
+
+        Of an own matrix, the rows and columns of released values are returned.
+        """
+        shown = np.flatnonzero(counts[: len(released.values)])
+        labels = as_text(released.values.take(shown.tolist())).to_pylist()
+        if self.matrix is None:
+            shares = counts[shown] / max(counts[shown].sum(), 1)
+            return {"matrix": _by_label(labels, invariant(shares, self._kept))}
+        rows = {label: self.matrix[label] for label in labels if label in self.matrix}
+        known = {label: {target: row[target] for target in labels if target in row} for label, row in rows.items()}
+        rest = {label: round(1 - sum(row.values()), _DIGITS) for label, row in known.items()}
+        return {
+            "matrix": {label: row | ({_REST: rest[label]} if rest[label] > 0 else {}) for label, row in known.items()}
+        }
+
+    @property
+    def _kept(self) -> float:
+        """The smallest probability that a value stays, of an invariant matrix."""
+        return 0.9 if self.keep is None else self.keep
 
     def _own(self, values: ColumnValues) -> tuple[Column, Floats]:
         """Return the released column and the own matrix, by the codes of the original and of the released column."""
@@ -109,19 +133,11 @@ def invariant(shares: Floats, keep: float) -> Floats:
     return keep * np.eye(len(shares)) + (1 - keep) * shares[None, :]
 
 
-def _published(labels: Sequence[str], counts: NDArray[np.int64], matrix: Floats, least: int) -> Matrix:
-    """Return the matrix by label. It discloses the shares, so values of few persons are merged.
-
-    ``least``: the number of persons below which the frequency of a value is not published.
-    """
-    rare = hidden(counts, least)
-    names = [label for label, is_rare in zip(labels, rare, strict=True) if not is_rare] + [_REST] * bool(rare.any())
-    groups = np.where(rare, len(names) - 1, np.cumsum(~rare) - 1)
-    to_group = groups[:, None] == np.arange(len(names))
-    weights = np.where(rare, counts, 1.0)[:, None] * to_group
-    rows = (weights / weights.sum(axis=0)).T @ matrix @ to_group
+def _by_label(labels: Sequence[str], matrix: Floats) -> Matrix:
+    """Return a matrix by original and released label."""
     return {
-        name: dict(zip(names, row.round(_DIGITS).tolist(), strict=True)) for name, row in zip(names, rows, strict=True)
+        label: dict(zip(labels, row.round(_DIGITS).tolist(), strict=True))
+        for label, row in zip(labels, matrix, strict=True)
     }
 
 
@@ -131,7 +147,7 @@ def _with_labels(values: ColumnValues, labels: set[str]) -> Column:
     new = sorted(labels - set(known))
     if not new:
         return values.column
-    raise values.unsuitable(f"the matrix leads to {len(new):,} values that it does not contain")
+    raise values.unsuitable(f"its matrix leads to values that the column does not contain ({len(new):,})")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

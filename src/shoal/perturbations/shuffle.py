@@ -39,7 +39,11 @@ class Shuffling(Perturbation):
         title="Given columns",
         description="columns whose relation to the shuffled values is kept (default: all quasi-identifiers)",
     )
-    zeros: bool = Field(default=True, title="Keep zeros", description="whether zeros stay: they often mean none")
+    zeros: bool = Field(
+        default=True,
+        title="Keep zeros",
+        description="whether zeros stay, if no value is negative: they often mean none",
+    )
     says: ClassVar[str] = "Values were assigned to other individuals, according to their other columns (shuffling)."
     guarantee: ClassVar[str] = (
         "The distribution of the values is unchanged. Rank correlations with the given columns are kept in "
@@ -65,8 +69,8 @@ class Shuffling(Perturbation):
         codes = draws.codes[name]
         chosen = values.moving(zeros=self.zeros)[codes]
         moving = draws.some(chosen)
-        if len(moving) < 2:
-            raise values.nothing_to_draw("there are no two values to exchange")
+        if len(np.unique(moving.codes[name])) < 2:
+            raise values.nothing_to_draw("its values do not differ")
         own = _of_order(moving.codes[name], values.column)
         terms = [term for other in given for term in _terms(values.columns[other], moving)]
         drawn = _drawn(own, terms, normal(siphash((1, 2), [moving.words])))

@@ -29,7 +29,11 @@ class RankSwapping(Perturbation):
         title="Window",
         description="maximum difference between the ranks of exchanged values, as a share of the number of individuals",
     )
-    zeros: bool = Field(default=True, title="Keep zeros", description="whether zeros stay: they often mean none")
+    zeros: bool = Field(
+        default=True,
+        title="Keep zeros",
+        description="whether zeros stay, if no value is negative: they often mean none",
+    )
     says: ClassVar[str] = "Values were exchanged between individuals with similar values (rank swapping)."
     guarantee: ClassVar[str] = (
         "The distribution of the values is unchanged. No rank changes by more than the window. Each individual is "
@@ -49,6 +53,8 @@ class RankSwapping(Perturbation):
         codes = draws.codes[values.column.name]
         moving = np.flatnonzero(values.moving(zeros=self.zeros)[codes])
         ranked = moving[np.argsort(codes[moving], kind="stable")]
+        if not len(ranked) or codes[ranked[0]] == codes[ranked[-1]]:
+            raise values.nothing_to_draw("its values do not differ")
         window = int(np.floor(self.share * len(ranked) + 1e-9))
         if not window:
             raise values.nothing_to_draw("the window contains no other individual")

@@ -1,6 +1,6 @@
 """Lost values: categories of the original that no released record has."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import numpy as np
 
@@ -10,8 +10,10 @@ from shoal.table.table import Table
 _FEW = 20  # maximum number of values of a column whose lost values are worth a note
 
 
-def on_lost_values(before: Table, after: Table) -> Iterator[str]:
+def on_lost_values(before: Table, after: Table, changed: Collection[str] = ()) -> Iterator[str]:
     """Yield a note on the categories of sensitive and insensitive columns that no released record has.
+
+    ``changed``: columns that show other values, so that those of the original need not occur.
 
     >>> import shoal
     >>> before = shoal.read({"age": [31, 31, 75], "died": ["no", "no", "yes"]}).assign(quasi="age", sensitive="died")
@@ -20,7 +22,7 @@ def on_lost_values(before: Table, after: Table) -> Iterator[str]:
     """
     lost = []
     for name in (*before.sensitive, *before.with_role(Role.INSENSITIVE)):
-        if name not in after or len(before[name].values) > _FEW:
+        if name not in after or name in changed or len(before[name].values) > _FEW:
             continue
         original, released = _values(before, name), _values(after, name)
         if released < original:

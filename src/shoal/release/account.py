@@ -13,6 +13,7 @@ from shoal.recoding.lost_values import on_lost_values
 from shoal.release.case import Case
 from shoal.release.fingerprint import fingerprint
 from shoal.release.judgement import Judgement
+from shoal.release.perturbation_check import perturbations
 from shoal.release.perturbed import described
 from shoal.release.promise import Original
 from shoal.release.published import roles
@@ -64,7 +65,9 @@ def facts(
         "pseudonyms": [] if case.policy.pseudonyms is None else case.policy.pseudonyms.columns,
         **({} if case.policy.dates is None else {"moved_dates": case.policy.dates.columns}),
         **({"split": split} if split else {}),
-        **({"perturbed": perturbed} if (perturbed := described(case.policy, transformation)) else {}),
+        **(
+            {"perturbed": perturbed} if (perturbed := described(case.policy, transformation, transformed.table)) else {}
+        ),
         **_sampling(case, transformation, transformed),
         "truthful": known_truth(case.policy, transformation),
         "verified": True,
@@ -114,10 +117,11 @@ def notes(
     """Return the notes for the owner. ``dependent``: the columns whose labels depend on suppressed values."""
     return (
         *case.remarks,
-        *on_lost_values(case.table, transformed.table),
+        *on_lost_values(case.table, transformed.table, case.policy.perturbed),
         *_on_suppressed_values(case, transformed, dependent),
         *_on_exact_values(case, transformed),
         *_on_technique(case, transformation),
+        *_on_perturbed(case),
         *_on_counting(case),
         *case.policy.search.technique.notes,
         *_on_files(transformed),
@@ -169,6 +173,14 @@ def _on_technique(case: Case, transformation: Transformation) -> Iterator[str]:
             "All records were generalised by one scheme (global recoding), because that costs less, or suppresses "
             f'fewer individuals, than recoding = "{case.policy.search.technique.called()}".'
         )
+
+
+def _on_perturbed(case: Case) -> Iterator[str]:
+    """Yield a note that names the perturbed columns."""
+    perturbed = perturbations(case.table, case.policy)
+    if perturbed:
+        columns = ", ".join(f"{name} ({perturbation.kind})" for name, perturbation in perturbed.items())
+        yield f"Perturbed columns: {columns}. Compare the release with the original to see how much they changed."
 
 
 def _applied(case: Case, transformation: Transformation) -> str | None:

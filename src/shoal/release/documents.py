@@ -11,7 +11,6 @@ from shoal.release.fingerprint import fingerprint
 from shoal.release.manifest import written
 from shoal.release.origins import Origins, can_be_kept
 from shoal.release.part import ReleasePart
-from shoal.release.perturbed import described
 from shoal.release.published import figures, published, roles
 
 
@@ -60,10 +59,8 @@ def _named(part: ReleasePart, hashes: Mapping[str, str]) -> dict[str, Any]:
 def _public(part: ReleasePart) -> dict[str, Any]:
     """Return the public manifest of a part. The manifest of a split table covers all its columns together."""
     tables, link = [*part.promise.tables.values()], part.promise.link
-    chosen, perturbed = figures(part.policy, part.suppressed, part.given), described(part.policy, part.transformation)
+    chosen = figures(part.policy, part.suppressed, part.given)
     public = published(tables[0] if link is None else part.promise.whole, part.policy, chosen)
-    if perturbed:
-        public["perturbed"] = perturbed
     if link is not None:
         public["split"] = {"link": link, "columns": [list(table.names) for table in tables]}
     return public

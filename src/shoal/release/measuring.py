@@ -9,6 +9,7 @@ from shoal.errors import ReleaseError
 from shoal.models.model import Verdict
 from shoal.policy.requirements import AttackLimit
 from shoal.release.judgement import Guarantee, Judgement
+from shoal.remedy import either
 from shoal.words import first_sentence
 
 
@@ -65,7 +66,7 @@ def check_limits(judgements: Iterable[Judgement]) -> None:
                 "attack-too-successful",
                 "The attack '{attack}' succeeds for up to {high:share} of the targets (upper end of the 95% "
                 "interval). The limit is {limit:share}.",
-                remedy="Increase k, or the limit.",
+                remedy=either("Increase k", "perturb more", "increase the limit"),
                 attack=verdict.model,
                 high=float(verdict.value["high"]),
                 limit=verdict.parameters["at_most"],

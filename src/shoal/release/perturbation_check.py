@@ -9,6 +9,8 @@ from shoal.table.role import Role
 from shoal.table.table import Table
 from shoal.techniques.technique import Allows, allowing
 
+_READABLE = frozenset({Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE})
+
 
 def perturbations(table: Table, policy: Policy) -> dict[str, Perturbation]:
     """Return the perturbation of each perturbed column of a table."""
@@ -85,6 +87,15 @@ def _check_quasi(name: str, perturbation: Perturbation, policy: Policy) -> None:
 def _check_read(table: Table, name: str, perturbation: Perturbation) -> None:
     """Refuse a perturbation that reads columns which the table does not have."""
     for other in perturbation.reads(()):
+        if other == name or (other in table and table.roles.get(other) not in _READABLE):
+            raise PolicyError(
+                "perturbation-reads-role",
+                "The perturbation of column '{column}' names column '{other}', which is {what}.",
+                remedy="Name other quasi-identifiers, sensitive or insensitive columns.",
+                column=name,
+                other=other,
+                what="the column itself" if other == name else "not released",
+            )
         if other not in table:
             raise PolicyError(
                 "perturbation-reads-unknown",

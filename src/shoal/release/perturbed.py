@@ -46,10 +46,10 @@ def perturbed(table: Table, policy: Policy, key: bytes, transformation: Transfor
     return transformation.with_changes(changes, words)
 
 
-def described(policy: Policy, transformation: Transformation) -> dict[str, Any]:
-    """Return what the manifests of a release say about each perturbed column, such as a matrix of probabilities."""
+def described(policy: Policy, transformation: Transformation, released: Table) -> dict[str, Any]:
+    """Return what the internal manifest says about each perturbed column, with facts about the original."""
     facts = {change.name: change.facts for change in transformation.drawn}
-    columns = perturbed_columns(policy, policy.perturbed)
+    columns = perturbed_columns(policy, released)
     return {name: {**column, **facts.get(name, {})} for name, column in columns.items()}
 
 
@@ -64,9 +64,10 @@ class _Perturbing:
     transformation: Transformation
 
     def changes(self) -> Iterator[Drawn | Coarsened]:
-        """Yield the change to each perturbed column."""
+        """Yield the change to each perturbed column that has values."""
         for name, perturbation in self.perturbations.items():
-            yield perturbation.change(self._values(name, perturbation))
+            if len(self.table[name].values):
+                yield perturbation.change(self._values(name, perturbation))
 
     @property
     def words(self) -> Words | None:

@@ -5,7 +5,7 @@ Without such figures, two originals with the same release have the same manifest
 suppressed persons.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from importlib.metadata import version
 from typing import Any
@@ -44,7 +44,7 @@ def published(table: Table, policy: Policy, chosen: Mapping[str, Any]) -> dict[s
         "representatives": representatives(table, policy),
         "pseudonyms": [] if policy.pseudonyms is None else policy.pseudonyms.columns,
         **({} if policy.dates is None else {"moved_dates": policy.dates.columns}),
-        **({"perturbed": described} if (described := perturbed_columns(policy, table.names)) else {}),
+        **({"perturbed": described} if (described := perturbed_columns(policy, table)) else {}),
         "requirements": [
             *(_requirement(source, model) for source, _, model in policy.requirements()),
             *(_limit(requirement) for requirement in policy.attack_limits),
@@ -62,14 +62,18 @@ def roles(table: Table, policy: Policy) -> dict[str, str]:
     return {name: str(drawn.get(name, table.roles[name])) for name in table.names if name in table.roles}
 
 
-def perturbed_columns(policy: Policy, names: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Return the kind, the options and the guarantee of each perturbed column.
+def perturbed_columns(policy: Policy, released: Table) -> dict[str, dict[str, Any]]:
+    """Return the kind, the options and the guarantee of each perturbed column of a released table.
 
     The guarantee is one of the mechanism, and concerns the data: no privacy requirement is met by it.
     """
-    perturbed = {name: policy.columns[name].perturb for name in policy.perturbed if name in names}
+    perturbed = {name: policy.columns[name].perturb for name in policy.perturbed if name in released}
     return {
-        name: {**perturb.options, "proved": perturb.guarantee}
+        name: {
+            **perturb.options,
+            "proved": perturb.guarantee,
+            **perturb.published(released[name], released.counts(name)),
+        }
         for name, perturb in perturbed.items()
         if perturb is not None
     }

@@ -137,8 +137,9 @@ def with_persons(stored: Table, promised: Table, original: Original) -> Table:
     """
     hidden = isinstance(original.subject, Column) or original.thresholds or original.truths
     source = as_written(promised) if hidden else stored
-    table = _with_subject(_recoded(replace(source, roles={}), original), original)
-    table = _with_truths(replace(table, columns=(*table.columns, *original.thresholds.values())), original)
+    known = (*source.columns, *original.thresholds.values(), *original.truths.values())
+    table = _with_subject(_recoded(replace(source, columns=known, roles={}), original), original)
+    table = _with_truths(table, original)
     return table.assign(quasi=list(promised.quasi), sensitive=list(promised.sensitive))
 
 
@@ -306,11 +307,12 @@ def _with_truths(table: Table, original: Original) -> Table:
     if not original.truths:
         return table
     before = {name: original.sensitive[name] for name in original.truths}
+    hidden_names = {column.name for column in original.truths.values()}
     places = {name: _placed(column, before[name]) for name, column in original.truths.items()}
     derived = {name: ((column.name,), places[name].__getitem__) for name, column in original.truths.items()}
     sizes = {column.name: column.size for column in table.columns}
     sizes.update({column.name: column.size for column in (*original.truths.values(), *before.values())})
-    columns = tuple(before.get(column.name, column) for column in table.columns)
+    columns = tuple(before.get(column.name, column) for column in table.columns if column.name not in hidden_names)
     true = replace(table, columns=columns, engine=DerivedEngine(table.engine, derived, sizes))
     return true.in_memory() if isinstance(table.engine, MemoryEngine) else true
 

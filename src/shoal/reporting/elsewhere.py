@@ -28,14 +28,13 @@ from shoal.release.pairing import drawn_from, which
 from shoal.release.part import ReleasePart
 from shoal.release.promise import Original
 from shoal.release.verification import with_persons
-from shoal.reporting.findings import Findings, about_columns, assessed, is_advised, threshold
+from shoal.reporting.findings import Findings, about_columns, assessed, is_advised, of_original
 from shoal.reporting.required import Required, Verdicts, verdicts
 from shoal.table.column import SUPPRESSED, Column
 from shoal.table.names import unused
 from shoal.table.raw import Encoded
 from shoal.table.role import Role
 from shoal.table.table import Table
-from shoal.verbs.assess import assess
 from shoal.verbs.compare import compare
 from shoal.verbs.inputs import names_of, table_of
 from shoal.words import listed, share
@@ -68,7 +67,7 @@ def of_tables(  # noqa: PLR0913 - two tables, and how their records are matched
     table = table_of(original, policy)
     release = _with_roles(table_of(released, suppressed=SUPPRESSED), table, policy)
     progress(Progress("assessing the original", 0))
-    before = assess(table, policy, threshold=threshold(policy))
+    before = of_original(table, policy)
     progress(Progress("comparing them", 1))
     matched = match or which(table, release, names_of(key), hierarchies=policy.hierarchies(table), in_order=in_order)
     drawn, of_drawn = drawn_from(table, matched)

@@ -20,6 +20,7 @@ from shoal.attacks.battery import Attacked
 from shoal.disclosure import USUAL
 from shoal.individuals.people import People
 from shoal.policy.policy import Policy
+from shoal.policy.requirements import AttackLimit
 from shoal.population import Population
 from shoal.progress import Hook, Progress
 from shoal.qualities.quality import Measured
@@ -111,6 +112,11 @@ class PublicFindings:
         return tuple(name for name in known if name in self.released and name not in self.released.quasi)
 
     @property
+    def risks(self) -> Assessment | None:
+        """The assessment of the release, if classes describe the risk: no quasi-identifier is drawn at random."""
+        return None if self.drawn_quasi else self.after
+
+    @property
     def without_drawn(self) -> str:
         """A sentence on the quasi-identifiers that classes do not use; empty if they use all."""
         if not self.drawn_quasi:
@@ -118,8 +124,8 @@ class PublicFindings:
         limits = ", ".join(limit.attack for limit in self.policy.attack_limits)
         measured = f"; attacks measure their protection: {limits}" if limits else ""
         return (
-            f"Classes and risks do not include the quasi-identifiers whose values are drawn at random "
-            f"({', '.join(self.drawn_quasi)}){measured}."
+            f"Classes do not include the quasi-identifiers whose values are drawn at random "
+            f"({', '.join(self.drawn_quasi)}), so they say nothing about the risk{measured}."
         )
 
     @property
@@ -300,7 +306,7 @@ def of_release(release: Release, progress: Hook, advice_seconds: float | None = 
     """Collect the findings about a release made by ``anonymize``; ``advice_seconds``: the time for alternatives."""
     policy, original = release.policy, release.given
     progress(Progress("assessing the original", 0))
-    before = assess(original, policy, threshold=threshold(policy))
+    before = of_original(original, policy)
     progress(Progress("assessing the release", 1))
     known, stored = release.part.promise.original, as_written(release.table)
     invented = bool((release.records < 0).any())
@@ -349,6 +355,15 @@ def about_columns(policy: Policy, original: Table, released: Table, *, ours: boo
 def is_advised(original: Table, released: Table) -> bool:
     """Return whether a report gives advice: there are classes, and the table is not too large."""
     return bool(released.quasi) and original.records <= MOST_RECORDS
+
+
+def of_original(original: Table, policy: Policy) -> Assessment:
+    """Assess an original, without what the policy says about releases only: random draws and limits for attacks."""
+    undrawn = {name: policy.columns[name].model_copy(update={"perturb": None}) for name in policy.drawn}
+    columns = {**policy.columns, **undrawn}
+    asked = [asked for asked in policy.require if not isinstance(asked, AttackLimit)]
+    judged = policy.model_copy(update={"columns": columns, "require": asked})
+    return assess(original, judged, threshold=threshold(policy))
 
 
 def assessed(released: Table, policy: Policy, population: Population | None) -> Assessment | None:

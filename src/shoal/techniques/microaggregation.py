@@ -101,7 +101,8 @@ class Microaggregation(Technique):
 
     def _check_single(self, goal: Goal) -> None:
         """Refuse to spread the values of individuals with several records."""
-        if self.spread is not None and goal.space.table.subject is not None:
+        table = goal.space.table
+        if self.spread is not None and self.spread in table.sensitive and table.subject is not None:
             raise ModelError(
                 "several-records",
                 "The values of '{column}' can be spread over groups only if each record belongs to another individual.",

@@ -1,12 +1,12 @@
 """``shoal.attack``: the success of adversaries against a release."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from shoal.attacks.attack import Attack
+from shoal.attacks.attack import ATTACKS, Attack
 from shoal.attacks.battery import Attacked, battery, chosen_attacks
 from shoal.attacks.caveats import notes
 from shoal.attacks.scene import TARGETS, Scene
@@ -14,6 +14,7 @@ from shoal.attacks.truth import in_register
 from shoal.dataset.dataset import Dataset
 from shoal.dataset.result import DatasetResult
 from shoal.errors import AttackError
+from shoal.policy.policy import Policy
 from shoal.progress import Hook, silent
 from shoal.recoding.matching import Match
 from shoal.release.pairing import drawn_from, which
@@ -86,8 +87,8 @@ def attack(  # noqa: PLR0913 - keyword-only options
     columns. ``second``: another release of the same individuals. ``key``: columns that identify a record in the
     original, the release and the register. ``in_order``: the release has the order of the original. Without either,
     records are matched by an identifier column, by content, or last by position. ``attacks``: names of attacks, or
-    attacks with parameters (default: all that apply). ``targets``: the maximum number of attacked individuals, drawn at
-    random. ``matched``: the match of the records, if already computed.
+    attacks with parameters (default: all that apply, and those that the policy limits). ``targets``: the maximum number
+    of attacked individuals, drawn at random. ``matched``: the match of the records, if already computed.
 
     >>> import shoal
     >>> data = {"age": [31, 34, 71, 78], "dx": ["flu", "ms", "flu", "flu"]}
@@ -138,7 +139,17 @@ def attack(  # noqa: PLR0913 - keyword-only options
     if register is not None and scene.register is not None:
         whose = in_register(table, register, named)
         scene = replace(scene, whose=None if whose is None else whose[scene.register.records])
-    return battery(scene, chosen_attacks(scene, attacks), tuple(notes(scene, how, register)))
+    chosen = chosen_attacks(scene, attacks)
+    if attacks is None:
+        chosen += [kind() for kind in _limited(inputs.policy, {attack.name for attack in chosen})]
+    return battery(scene, chosen, tuple(notes(scene, how, register)))
+
+
+def _limited(policy: Policy, known: Collection[str]) -> Iterator[type[Attack]]:
+    """Yield the attacks that a policy limits, except those that are known."""
+    for name in dict.fromkeys(limit.attack for limit in policy.attack_limits):
+        if name not in known:
+            yield ATTACKS[name]
 
 
 def _check_records(tables: Mapping[str, Table | None]) -> None:

@@ -247,6 +247,7 @@ class _Trial:
             close=close[0].success.value if close else None,
             inferred=None if guess is None else guess.success.value,
             guessed=None if guess is None else guess.baseline,
+            about=None if guess is None else guess.column,
         )
 
 

@@ -46,7 +46,7 @@ def _recipient(findings: PublicFindings) -> Facts:
 
 
 def _adversaries(findings: PublicFindings) -> Sheet | None:
-    after = findings.after
+    after = findings.risks
     if after is None:
         return None
     rows = [(risk.adversary, risk.meaning, risk.basis) for risk in (after.prosecutor, after.journalist, after.marketer)]
@@ -54,7 +54,7 @@ def _adversaries(findings: PublicFindings) -> Sheet | None:
 
 
 def _threats(findings: PublicFindings) -> Sheet | Text | None:
-    context = None if findings.after is None else findings.after.context
+    context = None if findings.risks is None else findings.risks.context
     if context is None or not findings.countable:
         return None
     rows = [(threat.name, short(threat.probability), odds(threat.risk)) for threat in context.threats]

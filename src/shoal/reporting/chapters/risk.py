@@ -1,6 +1,6 @@
 """Chapter on the risk before and after: identity disclosure and attribute disclosure."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from shoal.charts.class_sizes import class_sizes
 from shoal.charts.facts import facts
@@ -65,7 +65,7 @@ def _publicly_required(findings: PublicFindings, audience: Audience) -> Sheet | 
 
 
 def _identity(findings: Findings) -> Section:
-    before, after = findings.before, findings.after
+    before, after = findings.before, findings.risks
     if after is None:
         return Section.of("Identity disclosure", "identity", [Text(findings.without_drawn, Tone.NOTE)])
     rows = []
@@ -100,7 +100,7 @@ def _identity(findings: Findings) -> Section:
 
 def _public_identity(findings: PublicFindings, audience: Audience) -> Iterator[Section]:
     """Yield the risks of the released table, if its persons can be counted."""
-    after = findings.after
+    after = findings.risks
     if after is None:
         yield Section.of("Identity disclosure", "identity", [Text(findings.without_drawn, Tone.NOTE)])
         return
@@ -155,16 +155,18 @@ def highest(risk: Risk, findings: PublicFindings) -> str:
 
 
 def _attributes(findings: PublicFindings, audience: Audience) -> Iterator[Section | Text]:
-    after = findings.after
-    if after is None or not after.attributes:
-        missing = "Missing values match any value" if findings.seen.sensitive else "No sensitive column is released"
-        why = "There are no classes" if after is None else missing
+    after = findings.risks
+    if after is None:
+        yield Text("Attribute disclosure is not assessed by classes, but by attacks.", Tone.NOTE)
+        return
+    if not after.attributes:
+        why = "Missing values match any value" if findings.seen.sensitive else "No sensitive column is released"
         yield Text(f"{why}, so attribute disclosure is not assessed.", Tone.NOTE)
         return
     rows = (
         _both(findings.before, after, audience)
         if isinstance(findings, Findings)
-        else _released(after, audience, countable=findings.countable)
+        else _released(after, audience, findings.policy.perturbed, countable=findings.countable)
     )
     headings = _BOTH if isinstance(findings, Findings) else _RELEASED
     sheet = Sheet(
@@ -183,15 +185,23 @@ def _explained(findings: PublicFindings, after: Assessment) -> Iterator[str]:
         yield "An individual with several records has each of their values."
     perturbed = [name for name in findings.policy.perturbed if name in findings.released.sensitive]
     if perturbed:
-        which = "True values, not the released ones" if isinstance(findings, Findings) else "Values that may be false"
-        yield f"{which}, of the perturbed columns: {', '.join(perturbed)}."
+        names = ", ".join(perturbed)
+        yield (
+            f"The true values of perturbed columns are used, not the released ones: {names}."
+            if isinstance(findings, Findings)
+            else f"Without the perturbed columns, whose true values recipients do not have: {names}."
+        )
     yield "In classes with a common value: all members of the class have this value. Missing is a value of its own."
     yield "The adversary is assumed to know the class of an individual. With local recoding, several classes may match."
 
 
-def _released(after: Assessment, audience: Audience, *, countable: bool) -> Iterator[tuple[str, ...]]:
-    """Yield the probability of a correct inference per sensitive column, in the release."""
+def _released(
+    after: Assessment, audience: Audience, perturbed: Collection[str], *, countable: bool
+) -> Iterator[tuple[str, ...]]:
+    """Yield the probability of a correct inference per sensitive column, in the release; not of perturbed columns."""
     for two in after.attributes:
+        if two.column in perturbed:
+            continue
         certain = audience.share(two.certain, after.persons) if countable else "not published"
         yield two.column, share(float(two.baseline)), share(float(two.average)), certain
 

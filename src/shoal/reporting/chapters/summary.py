@@ -62,10 +62,10 @@ def verdict(findings: PublicFindings | DatasetFindings) -> Text:
         which = "the requirement of the policy" if asked == 1 else f"{failing} of {asked} requirements"
         return Text(f"The release does not meet {which}. It should not be published.", Tone.BAD)
     if unjudged:
-        sentence = f"Of {counted(asked, 'requirement')}, {len(unjudged)} could not be assessed ({unjudged[0].title})"
-        return Text(
-            f"{sentence}: {unjudged[0].why.rstrip('.')}. Do not publish the release before this is clarified.", Tone.BAD
-        )
+        titles = ", ".join(dict.fromkeys(requirement.title for requirement in unjudged))
+        reasons = "; ".join(dict.fromkeys(requirement.why.rstrip(".") for requirement in unjudged))
+        sentence = f"Of {counted(asked, 'requirement')}, {len(unjudged)} could not be assessed ({titles})"
+        return Text(f"{sentence}: {reasons}. Do not publish the release before this is clarified.", Tone.BAD)
     if not asked:
         return Text("The policy has no privacy requirement. This report is descriptive.", Tone.NOTE)
     which = "the requirement" if asked == 1 else ("both requirements" if asked == 2 else f"all {asked} requirements")
@@ -142,9 +142,9 @@ def _smallest(findings: PublicFindings, audience: Audience) -> str:
 
 def _highest(findings: PublicFindings) -> str:
     """Return the highest risk in a class, if there are classes. The owner sees risks above the threshold."""
-    if findings.after is None:
+    if findings.risks is None:
         return "–"
-    risk = findings.after.prosecutor
+    risk = findings.risks.prosecutor
     return odds(risk.maximum) if isinstance(findings, Findings) else highest(risk, findings)
 
 
@@ -165,16 +165,24 @@ def _rows(findings: Findings, audience: Audience) -> Iterator[tuple[str, ...]]:
         yield "sampling fraction", "", f"{share(findings.policy.search.sample)} of the {findings.who}"
     part = audience.share(findings.left_out, max(findings.left_out + findings.persons, 1))
     yield f"suppressed {findings.who}", "", f"{audience.count(findings.left_out)} ({part})"
-    first, two = before.prosecutor, None if findings.after is None else findings.after.prosecutor
-    size = f"smallest equivalence class ({findings.who})"
+    first, two = before.prosecutor, None if findings.risks is None else findings.risks.prosecutor
+    size = f"smallest equivalence class ({findings.who}{_without(findings)})"
     expected = f"expected re-identifications if all {findings.who} are targeted"
     yield size, audience.count(before.k), _smallest(findings, audience)
     yield "highest re-identification risk", odds(first.maximum), _highest(findings)
     yield "average re-identification risk", odds(first.average), "–" if two is None else odds(two.average)
     yield expected, f"{first.expected:,.0f}", "–" if two is None else f"{two.expected:,.0f}"
     loss = findings.quality.get("loss")
-    if two is not None and loss is not None and loss.total is not None:
+    for limit in findings.requirements:
+        if limit.guarantee is Guarantee.MEASURED and limit.after is not None:
+            yield f"success of {limit.title} (measured)", "", limit.attained
+    if findings.after is not None and loss is not None and loss.total is not None:
         yield "information loss (0 = no loss, 1 = total)", "0", short(loss.total.cost)
+
+
+def _without(findings: PublicFindings) -> str:
+    """Return a remark on the quasi-identifiers that classes do not include."""
+    return f", without {', '.join(findings.drawn_quasi)}" if findings.drawn_quasi else ""
 
 
 def _public_numbers(findings: PublicFindings, audience: Audience) -> Sheet:
@@ -183,10 +191,11 @@ def _public_numbers(findings: PublicFindings, audience: Audience) -> Sheet:
     if findings.policy.search.sample is not None and findings.ours:
         rows.append(("Sampling fraction", f"{share(findings.policy.search.sample)} of the {findings.who}"))
     if findings.countable and findings.after is not None:
+        rows.append((f"Smallest equivalence class ({findings.who}{_without(findings)})", _smallest(findings, audience)))
+    if findings.countable and findings.risks is not None:
         rows += [
-            (f"Smallest equivalence class ({findings.who})", _smallest(findings, audience)),
             ("Highest re-identification risk", _highest(findings)),
-            ("Average re-identification risk", audience.odds(findings.after.prosecutor.average)),
+            ("Average re-identification risk", audience.odds(findings.risks.prosecutor.average)),
         ]
     loss = findings.visible
     if loss.total is not None:

@@ -109,12 +109,12 @@ def _perturbed(findings: PublicFindings) -> Sheet | None:
 
 
 def _options(perturb: Perturbation) -> str:
-    """Return the options that the policy sets; of texts and lists, which may contain values, only their names."""
+    """Return the options that the policy sets; of mappings, which may contain values, only their names."""
     options = {name: value for name, value in perturb.options.items() if name != "kind"}
     return ", ".join(
         f"{name} = {str(value).lower() if isinstance(value, bool) else short(value)}"
         if isinstance(value, int | float)
-        else f"{name} given"
+        else (f"{name} = {', '.join(map(str, value))}" if isinstance(value, list) else f"own {name}")
         for name, value in options.items()
     )
 
