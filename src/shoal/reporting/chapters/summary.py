@@ -166,9 +166,9 @@ def _rows(findings: Findings, audience: Audience) -> Iterator[tuple[str, ...]]:
     part = audience.share(findings.left_out, max(findings.left_out + findings.persons, 1))
     yield f"suppressed {findings.who}", "", f"{audience.count(findings.left_out)} ({part})"
     first, two = before.prosecutor, None if findings.risks is None else findings.risks.prosecutor
-    size = f"smallest equivalence class ({findings.who}{_without(findings)})"
+    size = f"smallest equivalence class ({findings.who})"
     expected = f"expected re-identifications if all {findings.who} are targeted"
-    yield size, audience.count(before.k), _smallest(findings, audience)
+    yield size, audience.count(before.k), f"{_smallest(findings, audience)}{_without(findings)}"
     yield "highest re-identification risk", odds(first.maximum), _highest(findings)
     yield "average re-identification risk", odds(first.average), "–" if two is None else odds(two.average)
     yield expected, f"{first.expected:,.0f}", "–" if two is None else f"{two.expected:,.0f}"
@@ -177,12 +177,13 @@ def _rows(findings: Findings, audience: Audience) -> Iterator[tuple[str, ...]]:
         if limit.guarantee is Guarantee.MEASURED and limit.after is not None:
             yield f"success of {limit.title} (measured)", "", limit.attained
     if findings.after is not None and loss is not None and loss.total is not None:
-        yield "information loss (0 = no loss, 1 = total)", "0", short(loss.total.cost)
+        yield "information loss (0 = no loss, 1 = total)", "0", f"{short(loss.total.cost)}{_without(findings)}"
 
 
 def _without(findings: PublicFindings) -> str:
-    """Return a remark on the quasi-identifiers that classes do not include."""
-    return f", without {', '.join(findings.drawn_quasi)}" if findings.drawn_quasi else ""
+    """Return a remark on the quasi-identifiers that classes do not include, if there are classes."""
+    is_partial = findings.after is not None and findings.drawn_quasi
+    return f" (without {', '.join(findings.drawn_quasi)})" if is_partial else ""
 
 
 def _public_numbers(findings: PublicFindings, audience: Audience) -> Sheet:
@@ -191,7 +192,8 @@ def _public_numbers(findings: PublicFindings, audience: Audience) -> Sheet:
     if findings.policy.search.sample is not None and findings.ours:
         rows.append(("Sampling fraction", f"{share(findings.policy.search.sample)} of the {findings.who}"))
     if findings.countable and findings.after is not None:
-        rows.append((f"Smallest equivalence class ({findings.who}{_without(findings)})", _smallest(findings, audience)))
+        smallest = f"{_smallest(findings, audience)}{_without(findings)}"
+        rows.append((f"Smallest equivalence class ({findings.who})", smallest))
     if findings.countable and findings.risks is not None:
         rows += [
             ("Highest re-identification risk", _highest(findings)),
