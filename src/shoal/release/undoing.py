@@ -64,7 +64,7 @@ def remaining(table: Table, name: str, other: str) -> float | None:
     >>> number = list(range(1, 201))
     >>> table = shoal.read({"x": number, "square": [n * n for n in number], "noise": [n * 37 % 101 for n in number]})
     >>> [round(remaining(table, "x", other), 2) for other in ("square", "noise")]
-    [0.01, 0.89]
+    [0.01, 1.23]
     """
     places, others = scale(table[name]), scale(table[other])
     if places is None or others is None:
