@@ -5,15 +5,15 @@ tells the value almost exactly, by whatever function, such as its logarithm.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 
 import numpy as np
 
 from shoal.errors import PolicyError
-from shoal.identification.links import Link, Way, links
+from shoal.identification.links import Floats, Link, Sample, Way, links
 from shoal.release.transformation import Transformation
 from shoal.remedy import ColumnSetting, either
 from shoal.table.role import Role
-from shoal.table.scale import scale
 from shoal.table.table import Table
 
 _TOLD = 0.05  # of the standard deviation: a column that leaves less unknown tells the values
@@ -39,51 +39,50 @@ def check_undone(table: Table, perturbed: Sequence[str], transformation: Transfo
                     column=name,
                     others=others,
                 )
-    for name in perturbed:
-        for other in exact:
-            rest = remaining(table, name, other)
-            if rest is not None and rest < _TOLD:
-                raise PolicyError(
-                    "perturbation-undone",
-                    "The perturbation of column '{column}' has little effect, because '{other}', which the release "
-                    "shows as it is, tells its values up to {rest:share} of their standard deviation.",
-                    remedy="Perturb '{other}' as well, by as much, or do not release it; or remove the perturbation.",
-                    column=name,
-                    other=other,
-                    rest=rest,
-                )
+    _check_told(table, perturbed, exact)
 
 
-def remaining(table: Table, name: str, other: str) -> float | None:
-    """Return the share of the standard deviation of a column that another leaves unknown; None if it has no numbers.
+def _check_told(table: Table, perturbed: Sequence[str], exact: Sequence[str]) -> None:
+    """Refuse a perturbation if a single released column tells the values almost exactly, in a sample of the records."""
+    sample = Sample.of(table, [*perturbed, *exact], 0)
+    for name, other in product(perturbed, exact):
+        if name not in sample.numbers or other not in sample.numbers:
+            continue
+        rest = remaining(sample.numbers[name], sample.numbers[other])
+        if rest is not None and rest < _TOLD:
+            raise PolicyError(
+                "perturbation-undone",
+                "The perturbation of column '{column}' has little effect, because '{other}', which the release shows "
+                "as it is, tells its values up to {rest:share} of their standard deviation.",
+                remedy="Perturb '{other}' as well, by as much, or do not release it; or remove the perturbation.",
+                column=name,
+                other=other,
+                rest=rest,
+            )
 
-    The rest is estimated by the variance within equal values of the other column, and by the differences between the
-    means of its neighbouring values: an unknown function of it is smooth (Rice 1984).
 
-    >>> import shoal
-    >>> number = list(range(1, 201))
-    >>> table = shoal.read({"x": number, "square": [n * n for n in number], "noise": [n * 37 % 101 for n in number]})
-    >>> [round(remaining(table, "x", other), 2) for other in ("square", "noise")]
+def remaining(values: Floats, others: Floats) -> float | None:
+    """Return the share of the standard deviation of some numbers that others leave unknown; None if there are too few.
+
+    The rest is estimated by the variance within equal values of the others, and by the differences between the means of
+    neighbouring ones: an unknown function is smooth (Rice 1984). Missing numbers are NaN.
+
+    >>> numbers = np.arange(1.0, 201)
+    >>> [round(remaining(numbers, others), 2) for others in (numbers**2, numbers * 37 % 101)]
     [0.01, 1.23]
     """
-    places, others = scale(table[name]), scale(table[other])
-    if places is None or others is None:
+    there = np.isfinite(values) & np.isfinite(others)
+    values, number = values[there], int(np.count_nonzero(there))
+    if number < _FEW or values.min() == values.max():
         return None
-    rows = table.distinct([name, other])
-    values, known = places[rows.codes[0]], others[rows.codes[1]]
-    there = np.isfinite(values) & np.isfinite(known)
-    values, weights = values[there], rows.counts[there].astype(np.float64)
-    _, group = np.unique(known[there], return_inverse=True)
-    total = weights.sum()
-    if total < _FEW:
-        return None
-    spread = np.sqrt(np.average((values - np.average(values, weights=weights)) ** 2, weights=weights))
-    sizes = np.bincount(group, weights)
-    means = np.bincount(group, weights * values) / sizes
-    squares = np.bincount(group, weights * (values - means[group]) ** 2)
+    _, group = np.unique(others[there], return_inverse=True)
+    sizes = np.bincount(group)
+    means = np.bincount(group, values) / sizes
+    squares = np.bincount(group, (values - means[group]) ** 2)
     within = (squares * sizes / np.maximum(sizes - 1, 1)).sum()
-    between = (np.minimum(sizes[1:], sizes[:-1]) * np.diff(means) ** 2 / 2)[(sizes[1:] == 1) | (sizes[:-1] == 1)].sum()
-    return float(np.sqrt((within + between) / total) / spread) if spread > 0 else None
+    lone = (sizes[1:] == 1) | (sizes[:-1] == 1)
+    between = (np.minimum(sizes[1:], sizes[:-1]) * np.diff(means) ** 2 / 2)[lone].sum()
+    return float(np.sqrt((within + between) / number) / values.std())
 
 
 def _is_exact(table: Table, transformation: Transformation, name: str) -> bool:
