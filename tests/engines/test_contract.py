@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 from functools import cache, partial
+from itertools import cycle
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -264,8 +265,26 @@ PERTURBED = {
 }
 
 
-@pairwise(engine=OUTSIDE, kind=list(PERTURBED), whose=["alone", "several"], way=["counted", "sorted"], indirect=["way"])
+@pairwise(
+    engine=["disk", "duckdb"],
+    kind=list(PERTURBED),
+    whose=["alone", "several"],
+    way=["counted", "sorted"],
+    indirect=["way"],
+)
 def test_perturbed_columns(files, engine, kind, whose, way, tmp_path, monkeypatch):
+    _are_the_same(files, engine, kind, whose, tmp_path, monkeypatch)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(("kind", "whose"), [*zip(PERTURBED, cycle(["several", "alone"]), strict=False)])
+@pytest.mark.parametrize("way", ["sorted"], indirect=True)
+def test_perturbed_columns_of_spark(files, kind, whose, way, tmp_path, monkeypatch):
+    """Every kind once, because each takes Spark seconds."""
+    _are_the_same(files, "spark", kind, whose, tmp_path, monkeypatch)
+
+
+def _are_the_same(files, engine, kind, whose, tmp_path, monkeypatch):
     """Byte for byte the same on every engine and in any order of records, and not the same with another key."""
     monkeypatch.setenv("DRAW_KEY", "a key that is long enough")
     cost, dx = PERTURBED[kind]
