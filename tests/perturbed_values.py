@@ -6,7 +6,7 @@ import shoal
 from shoal.perturbations.column_values import ColumnValues, Draws
 
 
-def values_of(table, name, *, key=0, known=(), alike=(), least=1):
+def values_of(table, name, *, key=0, known=(), alike=()):
     """Return the values of a column of a table, with random words that depend on the key."""
     words = np.sort(np.random.default_rng(key).integers(0, 2**64, table.records, dtype=np.uint64, endpoint=False))
     records = np.random.default_rng(key + 1_000_000).permutation(table.records)
@@ -18,7 +18,7 @@ def values_of(table, name, *, key=0, known=(), alike=(), least=1):
         return np.bincount(draws().codes[name], minlength=table[name].size)
 
     columns = {column.name: column for column in table.columns}
-    return ColumnValues(table[name], draws, tally, columns, tuple(known), tuple(alike), least)
+    return ColumnValues(table[name], draws, tally, columns, tuple(known), tuple(alike))
 
 
 def released(perturbation, table, name, **options):

@@ -46,7 +46,7 @@ class ColumnValues:
     ``draws(*names)``: the draws of the records to be released, with their codes in this column and in others.
     ``tally()``: the number of draws with each code.
     ``columns``: all columns of the table. ``known``: the quasi-identifiers. ``alike``: the columns with the same
-    perturbation, this one among them. ``least``: the number of persons below which nothing is published.
+    perturbation, this one among them.
     """
 
     column: Column
@@ -55,7 +55,6 @@ class ColumnValues:
     columns: Mapping[str, Column]
     known: tuple[str, ...] = ()
     alike: tuple[str, ...] = ()
-    least: int = 1
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.disclosure import USUAL
 from shoal.engines.memory import MemoryEngine
 from shoal.engines.protocol import Kept, RecordIdentity, Rewriting
 from shoal.engines.written import kept_records
@@ -40,7 +39,7 @@ def perturbed(table: Table, policy: Policy, key: bytes, transformation: Transfor
     if not chosen:
         return transformation
     check_undone(table, tuple(chosen), transformation)
-    perturbing = _Perturbing(table, chosen, policy.k or USUAL, key, transformation)
+    perturbing = _Perturbing(table, chosen, key, transformation)
     changes = [*perturbing.changes()]
     words = perturbing.words if any(isinstance(change, Drawn) for change in changes) else None
     return transformation.with_changes(changes, words)
@@ -59,7 +58,6 @@ class _Perturbing:
 
     table: Table
     perturbations: Mapping[str, Perturbation]
-    least: int
     key: bytes
     transformation: Transformation
 
@@ -88,7 +86,6 @@ class _Perturbing:
             columns={column.name: column for column in self.table.columns},
             known=self.table.quasi,
             alike=alike,
-            least=self.least,
         )
 
     def _units(self, name: str, others: tuple[str, ...], stream: str | None) -> Draws:
