@@ -408,3 +408,21 @@ def test_linked_columns_are_not_drawn(mixed):
     columns = {"age": {"role": "quasi"}, "bmi": {**noisy(), "linked": "age"}}
     with pytest.raises(PolicyError, match="linked to another column"):
         shoal.anonymize(mixed, policy(columns, [MEASURED]))
+
+
+def test_the_manifest_of_a_perturbed_release_tells_no_more_than_the_release(tmp_path):
+    """Another original with the same released table has the same public manifest, although its shares differ."""
+    columns = {"sex": {"role": "quasi"}, "ill": {"role": "sensitive", "perturb": {"kind": "pram", "keep": 0.05}}}
+    rules = policy(columns, data={"subject": "id"})
+    data = {"id": list(range(60)), "sex": ["f", "m"] * 30, "ill": ["yes"] * 20 + ["no"] * 40}
+    shoal.anonymize(data, rules).save(tmp_path / "first.csv")
+    pairs = 0
+    for person in range(60):
+        other = {**data, "ill": [*data["ill"]]}
+        other["ill"][person] = "no" if person < 20 else "yes"
+        shoal.anonymize(other, rules).save(tmp_path / "other.csv", force=True)
+        if (tmp_path / "first.csv").read_bytes() == (tmp_path / "other.csv").read_bytes():
+            pairs += 1
+            texts = [(tmp_path / f"{name}.csv.manifest.json").read_text() for name in ("first", "other")]
+            assert texts[0] == texts[1]
+    assert pairs
