@@ -18,7 +18,11 @@ def values_of(table, name, *, key=0, known=(), alike=()):
         return np.bincount(draws().codes[name], minlength=table[name].size)
 
     columns = {column.name: column for column in table.columns}
-    return ColumnValues(table[name], draws, tally, columns, tuple(known), tuple(alike))
+
+    def ends():
+        return tally()[: len(table[name].values)], tally()[: len(table[name].values)]
+
+    return ColumnValues(table[name], draws, tally, ends, columns, tuple(known), tuple(alike))
 
 
 def released(perturbation, table, name, **options):

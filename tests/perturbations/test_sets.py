@@ -93,7 +93,7 @@ def test_bounds_are_no_values_if_there_is_room(values, show):
     coding, table = Coding(persons=5, show=show), read(x=values)
     places = np.unique(values)
     try:
-        bounds = coding.bounds("x", places, np.array([values.count(place) for place in places]))
+        bounds = coding.bounds("x", places, *[np.array([values.count(place) for place in places])] * 2)
     except PolicyError:
         return
     for bound in bounds:
@@ -111,7 +111,7 @@ def test_zeros_that_many_have_are_not_coded():
     pairs = set(zip(before, after, strict=True))
     assert (0, "0") in pairs
     assert {new for old, new in pairs if old >= 31} == {"31+"}
-    bounds = Coding(persons=11, side="top").bounds("x", np.array([1.0, 1234.0, 5678.0]), np.array([50, 8, 8]))
+    bounds = Coding(persons=11, side="top").bounds("x", np.array([1.0, 1234.0, 5678.0]), *[np.array([50, 8, 8])] * 2)
     assert bounds == (-np.inf, 1000.0)
 
 

@@ -426,3 +426,64 @@ def test_the_manifest_of_a_perturbed_release_tells_no_more_than_the_release(tmp_
             texts = [(tmp_path / f"{name}.csv.manifest.json").read_text() for name in ("first", "other")]
             assert texts[0] == texts[1]
     assert pairs
+
+
+def test_sums_differences_and_partial_copies_are_refused():
+    """Dates over years hide a length of stay from correlations, and exceptions do not protect the other persons."""
+    rng = np.random.default_rng(3)
+    number = 400
+    stay, weight = rng.integers(1, 40, number), rng.normal(75, 12, number).round(1)
+    admitted = np.datetime64("2015-01-01") + rng.integers(0, 3000, number)
+    data = {
+        "sex": rng.choice(["f", "m"], number).tolist(),
+        "stay": stay.tolist(),
+        "admitted": admitted.tolist(),
+        "discharged": (admitted + stay).tolist(),
+        "weight": weight.tolist(),
+        "later": np.where(rng.random(number) < 0.8, weight, weight + rng.normal(0, 30, number)).round(1).tolist(),
+        "calls": np.where(rng.random(number) < 0.8, 0, stay).tolist(),
+        "texts": np.where(rng.random(number) < 0.8, 0, stay[::-1]).tolist(),
+    }
+    noisy = {"role": "sensitive", "perturb": {"kind": "noise", "share": 0.5}}
+
+    def released(name, *others):
+        columns = {"sex": "quasi", name: noisy, **dict.fromkeys(others, "insensitive")}
+        return shoal.anonymize(data, policy(columns))
+
+    for name, others in (("stay", ["admitted", "discharged"]), ("weight", ["later"])):
+        with pytest.raises(PolicyError, match="follow from") as caught:
+            released(name, *others)
+        assert all(f"'{other}'" in caught.value.message for other in others)
+    released("calls", "texts")  # both are mostly 0
+    released("stay", "admitted", "weight")
+
+
+def test_noise_with_another_share_is_drawn_anew():
+    """Otherwise two releases with the same key would be two equations for the true value."""
+    values = np.random.default_rng(1).normal(100, 10, 500).round(2)
+    data = {"id": list(range(500)), "sex": ["f", "m"] * 250, "x": values.tolist()}
+    added = []
+    for share in (0.2, 0.4):
+        columns = {"sex": "quasi", "x": {"role": "sensitive", "perturb": {"kind": "noise", "share": share}}}
+        release = shoal.anonymize(data, policy(columns, data={"subject": "id"}))
+        shown = np.empty(500)
+        shown[release.records] = rows(release)["x"]
+        added.append(shown - values)
+    assert abs(np.corrcoef(*added)[0, 1]) < 0.2 + 0.2  # both also shrink towards the mean
+
+
+def test_a_person_with_many_values_is_one_person():
+    """Top coding counts persons, of whom one may have all of the highest values."""
+    data = {
+        "who": [*range(300), *[0] * 20],
+        "sex": ["f"] * 320,
+        "x": [*(30 + number % 50 for number in range(300)), *range(900, 920)],
+    }
+    columns = {"sex": "quasi", "x": {"role": "sensitive", "perturb": {"kind": "code", "persons": 11, "side": "top"}}}
+    release = shoal.anonymize(data, policy(columns, data={"subject": "who"}))
+    coded = [place for place, value in enumerate(rows(release)["x"]) if value.endswith("+")]
+    assert len({data["who"][release.records[place]] for place in coded}) >= 11
+    assert not any(value.startswith("9") and not value.endswith("+") and len(value) == 3 for value in rows(release)["x"])
+    columns["x"]["role"] = "quasi"
+    with pytest.raises(PolicyError, match="individuals have several values"):
+        shoal.anonymize(data, policy(columns, data={"subject": "who"}))

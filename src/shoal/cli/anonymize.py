@@ -79,7 +79,7 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
     Exit code 0: done, and every requirement is met in the written file. 2: it could not be done; nothing was written.
     """
     import shoal
-    from shoal.release.advice import MOST_RECORDS
+    from shoal.release.advice import is_advised
 
     _check_place(data, policy, output, frontier=frontier, dry_run=dry_run)
     roles = {"quasi": quasi, "sensitive": sensitive, "insensitive": insensitive}
@@ -111,7 +111,7 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
         return
     written = release.save(output, force=force, beside=beside) if output is not None and not dry_run else ()
     slow = monotonic() - began > advice  # an alternative would take as long
-    wanted = advice > 0 and len(release.tables) == 1 and table.records <= MOST_RECORDS
+    wanted = advice > 0 and len(release.tables) == 1 and is_advised(table, release.table)
     if json:
         advised = {"advice": _advice(release, 0 if slow else advice).to_dict()} if wanted else {}
         document("anonymize", {**release.to_dict(), **advised, "files": [str(path) for path in written]})

@@ -78,7 +78,7 @@ class Coding(Perturbation):
     def change(self, values: ColumnValues) -> Coarsened:
         """Replace the extreme values."""
         number = len(values.places)
-        bottom, top = self.bounds(values.column.name, values.places, values.counts[:number])
+        bottom, top = self.bounds(values.column.name, values.places, *values.ends())
         below, above = values.places < bottom, values.places >= top
         if self.show == "bound":
             shown = pa.array(np.where(below, bottom, np.where(above, top, values.places)))
@@ -97,14 +97,17 @@ class Coding(Perturbation):
             return Coarsened(column, every.astype(narrowest(max(column.size, 1))))
         return Coarsened(column, with_tail(places[np.minimum(every, number - 1)], every, number, column))
 
-    def bounds(self, name: str, places: Floats, persons: NDArray[np.int64]) -> tuple[float, float]:
+    def bounds(
+        self, name: str, places: Floats, lowest: NDArray[np.int64], highest: NDArray[np.int64]
+    ) -> tuple[float, float]:
         """Return the bounds of a column: numbers below the first and from the second on are coded.
 
-        ``persons``: the number of individuals with each value; ``places``: the values, ascending.
+        ``places``: the values, ascending. ``lowest``, ``highest``: the number of individuals whose lowest, and whose
+        highest, value each of them is.
         """
         if self.persons is None:
             return -np.inf if self.bottom is None else self.bottom, np.inf if self.top is None else self.top
-        number, from_top, from_bottom = len(places), np.cumsum(persons[::-1])[::-1], np.cumsum(persons)
+        number, from_top, from_bottom = len(places), np.cumsum(highest[::-1])[::-1], np.cumsum(lowest)
         high = int(np.searchsorted(-from_top, -self.persons, "right")) - 1 if self.side != "bottom" else number
         low = int(np.searchsorted(from_bottom, self.persons)) + 1 if self.side != "top" else 0
         if high == number - 1 and high >= 0:  # enough individuals have the highest value itself
@@ -123,6 +126,14 @@ class Coding(Perturbation):
             _between(places, low) if 0 < low < number else -np.inf if not low else np.inf,
             _between(places, high) if 0 < high < number else np.inf if high else float(places[0]),
         )
+
+    def refusal(self, *, has_several_values: bool) -> str | None:
+        """Return why a quasi-identifier cannot be coded so."""
+        if self.show == "bound":
+            return "it shows sets, not bounds"
+        if self.persons is not None and has_several_values:
+            return "individuals have several values, so give the bounds instead of a number of individuals"
+        return None
 
     def hierarchy(self, above: Spec) -> Spec:
         """Return a hierarchy whose first level shows the extreme values as one set each."""
@@ -172,7 +183,7 @@ class _CodedFirst(FirstLevel):
         """Return the label of each value."""
         number = len(column.values)
         places = doubles(column.values).to_numpy(zero_copy_only=False)
-        bottom, top = self.perturbation.bounds(column.name, places, counts[:number])
+        bottom, top = self.perturbation.bounds(column.name, places, counts[:number], counts[:number])
         labels = self.perturbation.labelled(column, places < bottom, places >= top, (bottom, top)).to_pylist()
         above = self.above.resolved(column)
         if isinstance(above, Interval):

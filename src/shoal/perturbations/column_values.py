@@ -44,7 +44,8 @@ class ColumnValues:
     """One ``column`` and its relations to others.
 
     ``draws(*names)``: the draws of the records to be released, with their codes in this column and in others.
-    ``tally()``: the number of draws with each code.
+    ``tally()``: the number of draws with each code. ``ends()``: the number of persons whose lowest, and whose highest,
+    value has each code.
     ``columns``: all columns of the table. ``known``: the quasi-identifiers. ``alike``: the columns with the same
     perturbation, this one among them.
     """
@@ -52,6 +53,7 @@ class ColumnValues:
     column: Column
     draws: Callable[..., Draws]
     tally: Callable[[], NDArray[np.int64]]
+    ends: Callable[[], tuple[NDArray[np.int64], NDArray[np.int64]]]
     columns: Mapping[str, Column]
     known: tuple[str, ...] = ()
     alike: tuple[str, ...] = ()

@@ -97,7 +97,12 @@ class Noise(Perturbation):
         draw = _Draw.of(values, moving, shift, factors)
         if shift.scale / shrink < draw.grid.step / _FAINT:
             raise values.nothing_to_draw("the noise is much smaller than the distance between neighbouring values")
-        return Drawn(draw.column, draw, self.stream(values.alike))
+        return Drawn(draw.column, draw, self.stream(values.alike), self.salt)
+
+    @property
+    def salt(self) -> str:
+        """The share: the noise of another share is drawn anew."""
+        return f"share {self.share!r}"
 
     def _bounds(self, values: ColumnValues) -> tuple[float, float]:
         """Return the smallest and the largest position that may be released."""
@@ -124,7 +129,10 @@ class Noise(Perturbation):
 
 def _correlations(values: ColumnValues, draws: Draws) -> Floats:
     """Return the correlations of the columns with the same perturbation, over draws with numbers in all of them."""
-    parts = [ColumnValues(values.columns[name], values.draws, values.tally, values.columns) for name in values.alike]
+    parts = [
+        ColumnValues(values.columns[name], values.draws, values.tally, values.ends, values.columns)
+        for name in values.alike
+    ]
     known = np.logical_and.reduce(
         [draws.codes[part.column.name] < len(part.column.values) for part in parts]
     )  # neither missing nor suppressed

@@ -84,9 +84,24 @@ class Perturbation(Checked):
         """
         return None
 
+    @property
+    def salt(self) -> str:
+        """The options on which the random numbers depend.
+
+        Random numbers that are only scaled by an option would cancel out of two releases with different options.
+        """
+        return ""
+
     def reads(self, known: tuple[str, ...]) -> tuple[str, ...]:  # noqa: ARG002 - for subclasses
         """Return the other columns whose values it reads. ``known``: the quasi-identifiers."""
         return ()
+
+    def refusal(self, *, has_several_values: bool) -> str | None:  # noqa: ARG002 - for subclasses
+        """Return why a quasi-identifier cannot be perturbed so, if it cannot.
+
+        ``has_several_values``: whether an individual has several values.
+        """
+        return None
 
     def hierarchy(self, above: Spec) -> Spec:  # noqa: ARG002 - for subclasses
         """Return the hierarchy of a quasi-identifier whose first level shows this perturbation.

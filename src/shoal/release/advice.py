@@ -213,6 +213,11 @@ class AdviceBasis:
         return float(Loss().combined(np.array(prices), np.ones(len(prices)))) if prices else 0.0
 
 
+def is_advised(original: Table, released: Table) -> bool:
+    """Return whether advice is given unasked: there are classes, and the table is not too large."""
+    return bool(released.quasi) and original.records <= MOST_RECORDS
+
+
 def losses(quality: Mapping[str, Measured]) -> dict[str, float]:
     """Return the loss of each column."""
     return {name: score.cost for name, score in quality["loss"].columns.items()} if "loss" in quality else {}

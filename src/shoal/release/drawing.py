@@ -38,9 +38,15 @@ def stream_key(key: bytes, purpose: str) -> SipKey:
     return first, second
 
 
-def drawing(key: bytes, column: Column, draw: Callable[[Codes, Words], Codes], stream: str | None) -> Drawing:
-    """Return the random draw of the cells of a column. ``stream``: the stream that it shares with other columns."""
+def drawing(
+    key: bytes, column: Column, draw: Callable[[Codes, Words], Codes], stream: str | None, salt: str = ""
+) -> Drawing:
+    """Return the random draw of the cells of a column.
+
+    ``stream``: the stream that it shares with other columns. ``salt``: the options on which the random numbers depend.
+    """
     purpose = f"cells of {column.name}" if stream is None else stream
+    purpose = f"{purpose} ({salt})" if salt else purpose
     return Drawing(column.name, stream_key(key, purpose), draw, value_words(column) if stream is None else None)
 
 

@@ -30,7 +30,7 @@ def _check_role(table: Table, name: str, perturbation: Perturbation, policy: Pol
     """Refuse the perturbation of a column that is not released, or whose dates are shifted."""
     role = table.roles.get(name)
     if role is Role.QUASI:
-        _check_quasi(name, perturbation, policy)
+        _check_quasi(table, name, perturbation, policy)
     elif role not in {Role.SENSITIVE, Role.INSENSITIVE}:
         raise PolicyError(
             "perturbation-of-role",
@@ -49,7 +49,7 @@ def _check_role(table: Table, name: str, perturbation: Perturbation, policy: Pol
         )
 
 
-def _check_quasi(name: str, perturbation: Perturbation, policy: Policy) -> None:
+def _check_quasi(table: Table, name: str, perturbation: Perturbation, policy: Policy) -> None:
     """Refuse the perturbation of a quasi-identifier, unless it is generalisation or its protection is measured."""
     settings = policy.columns[name]
     if settings.linked is not None or name in policy.leaders.values() or settings.show != "label":
@@ -69,6 +69,16 @@ def _check_quasi(name: str, perturbation: Perturbation, policy: Policy) -> None:
             ),
             column=name,
             technique=policy.search.technique.kind,
+        )
+    refusal = perturbation.refusal(has_several_values=int(table.persons(name).sum()) > table.person_count)
+    if refusal is not None:
+        raise PolicyError(
+            "perturbation-of-quasi-identifier",
+            "Column '{column}' is a quasi-identifier, and its perturbation cannot become the first level of its "
+            "hierarchy: {reason}.",
+            remedy=either("Change the perturbation", ColumnSetting("role", "sensitive")),
+            column=name,
+            reason=refusal,
         )
     if perturbation.is_random and not any(ATTACKS[limit.attack].judges_perturbed for limit in policy.attack_limits):
         raise PolicyError(

@@ -77,22 +77,23 @@ class _Perturbing:
         stream = perturbation.stream(alike)
 
         def draws(*others: str) -> Draws:
-            return self._units(name, others, stream)
+            return self._units(name, others, stream, perturbation.salt)
 
         return ColumnValues(
             column=self.table[name],
             draws=draws,
             tally=lambda: self._tally(name, draws),
+            ends=lambda: self._ends(name),
             columns={column.name: column for column in self.table.columns},
             known=self.table.quasi,
             alike=alike,
         )
 
-    def _units(self, name: str, others: tuple[str, ...], stream: str | None) -> Draws:
+    def _units(self, name: str, others: tuple[str, ...], stream: str | None, salt: str) -> Draws:
         """Return the persons and values of a column, in ascending order of their random words."""
         names = tuple(dict.fromkeys((name, *others)))
         codes, identities = self._records
-        source = drawing(self.key, self.table[name], lambda codes, _: codes, stream)
+        source = drawing(self.key, self.table[name], lambda codes, _: codes, stream, salt)
         words = source.words(codes[name], identities)
         if self.table.subject is None:
             places = order(words)
@@ -111,6 +112,20 @@ class _Perturbing:
         for kept in self._kept((name,), None):
             counts += np.bincount(kept.codes[name], minlength=size)
         return counts
+
+    def _ends(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the number of persons whose lowest, and whose highest, value has each code; values only."""
+        number, subject = len(self.table[name].values), self.table.subject
+        if subject is None:
+            counts = self._tally(name, lambda: self._units(name, (), None, ""))[:number]
+            return counts, counts
+        low, high = np.full(self.table[subject].size, number), np.full(self.table[subject].size, -1)
+        for kept in self._kept((name, subject), None):
+            there = kept.codes[name] < number
+            codes, whose = kept.codes[name][there].astype(np.int64), kept.codes[subject][there]
+            np.minimum.at(low, whose, codes)
+            np.maximum.at(high, whose, codes)
+        return tuple(np.bincount(ends[high >= 0], minlength=number) for ends in (low, high))  # type: ignore[return-value]
 
     @cached_property
     def _records(self) -> tuple[Mapping[str, Codes], Words]:

@@ -155,7 +155,8 @@ class _Writing:
             names=tuple(columns),
             sizes={name: column.size for name, column in columns.items()},
             by_record={
-                name: drawing(self.key, self.table[name], change.draw, change.stream) for name, change in drawn.items()
+                name: drawing(self.key, self.table[name], change.draw, change.stream, change.salt)
+                for name, change in drawn.items()
             },
             identity=identity(self.table) if drawn else None,
             words=self.transformation.words if drawn else None,

@@ -5,7 +5,7 @@ tells the value almost exactly, by whatever function, such as its logarithm.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 
@@ -17,6 +17,10 @@ from shoal.table.role import Role
 from shoal.table.table import Table
 
 _TOLD = 0.05  # of the standard deviation: a column that leaves less unknown tells the values
+_MANY = 0.5  # share of the values that may not follow from other columns
+_VARIED = 10  # different numbers that coincide, so that it is no chance
+_PLACES = 6  # decimal places to which sums agree
+_MOST = 30  # columns of which sums and differences are tried
 _FEW = 20  # records from which an estimate is meaningful
 
 
@@ -45,6 +49,7 @@ def check_undone(table: Table, perturbed: Sequence[str], transformation: Transfo
 def _check_told(table: Table, perturbed: Sequence[str], exact: Sequence[str]) -> None:
     """Refuse a perturbation if a single released column tells the values almost exactly, in a sample of the records."""
     sample = Sample.of(table, [*perturbed, *exact], 0)
+    _check_exact(sample, perturbed, exact)
     for name, other in product(perturbed, exact):
         if name not in sample.numbers or other not in sample.numbers:
             continue
@@ -59,6 +64,56 @@ def _check_told(table: Table, perturbed: Sequence[str], exact: Sequence[str]) ->
                 other=other,
                 rest=rest,
             )
+
+
+def _check_exact(sample: Sample, perturbed: Sequence[str], exact: Sequence[str]) -> None:
+    """Refuse a perturbation if many values are those of another column, or the sum or difference of two others.
+
+    An exception, or a wrong entry, does not protect the other individuals.
+    """
+    known = [name for name in exact if name in sample.numbers][:_MOST]
+    for name in (name for name in perturbed if name in sample.numbers):
+        pairs = ((one, other) for one, other in combinations(known, 2))
+        for others in (*((other,) for other in known), *pairs):
+            first, *second = (sample.numbers[other] for other in others)
+            for way in (first,) if not second else (first - second[0], first + second[0]):
+                share = max(alike(sample.numbers[name], way), alike(sample.numbers[name], -way))
+                if share > _MANY:
+                    raise PolicyError(
+                        "perturbation-undone",
+                        "The perturbation of column '{column}' has little effect, because {share:share} of its values "
+                        "follow from {others:listed}, which the release shows as they are.",
+                        remedy="Perturb these columns as well, by as much, or do not release them; or remove the "
+                        "perturbation.",
+                        column=name,
+                        others=others,
+                        share=share,
+                    )
+
+
+def alike(values: Floats, others: Floats) -> float:
+    """Return the share of some numbers that differ from others by one and the same constant.
+
+    The most frequent number does not count: it may coincide by chance. If few different numbers coincide, it is 0.
+
+    >>> numbers = np.arange(1.0, 101)
+    >>> alike(numbers, np.where(numbers < 20, 0, numbers + 5)), alike(numbers, numbers % 2)
+    (0.81, 0.0)
+    """
+    there = np.isfinite(values) & np.isfinite(others)
+    values, others = values[there], others[there]
+    if not len(values):
+        return 0.0
+    distinct, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    rare = place != np.argmax(counts) if counts.max() > 1 else np.ones(len(values), bool)
+    differences, which, number = np.unique(
+        np.round(values[rare] - others[rare], _PLACES), return_inverse=True, return_counts=True
+    )
+    if not len(differences) or len(distinct) < _VARIED:
+        return 0.0
+    same = which == np.argmax(number)
+    is_varied = len(np.unique(values[rare][same])) >= _VARIED
+    return float(np.count_nonzero(same) / np.count_nonzero(rare)) if is_varied else 0.0
 
 
 def remaining(values: Floats, others: Floats) -> float | None:

@@ -20,7 +20,7 @@ from shoal.population import Population
 from shoal.progress import Hook, Progress
 from shoal.qualities.quality import Measured
 from shoal.recoding.matching import Match
-from shoal.release.advice import Advice, AdviceBasis, advice, losses
+from shoal.release.advice import Advice, AdviceBasis, advice, is_advised, losses
 from shoal.release.judgement import Guarantee, Judgement
 from shoal.release.manifest import recorded
 from shoal.release.measuring import measured_limits
@@ -28,7 +28,7 @@ from shoal.release.pairing import drawn_from, which
 from shoal.release.part import ReleasePart
 from shoal.release.promise import Original
 from shoal.release.verification import with_persons
-from shoal.reporting.findings import Findings, about_columns, assessed, is_advised, of_original
+from shoal.reporting.findings import Findings, about_columns, assessed, of_original
 from shoal.reporting.required import Required, Verdicts, verdicts
 from shoal.table.column import SUPPRESSED, Column
 from shoal.table.names import unused

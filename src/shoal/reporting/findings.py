@@ -24,7 +24,7 @@ from shoal.policy.requirements import AttackLimit
 from shoal.population import Population
 from shoal.progress import Hook, Progress
 from shoal.qualities.quality import Measured
-from shoal.release.advice import MOST_RECORDS, Advice, AdviceBasis, advice
+from shoal.release.advice import Advice, AdviceBasis, advice, is_advised
 from shoal.release.part import ReleasePart
 from shoal.release.published import figures
 from shoal.release.release import Release
@@ -350,11 +350,6 @@ def about_columns(policy: Policy, original: Table, released: Table, *, ours: boo
         "unknown": tuple(name for name in released.names if name not in original.roles),
         "pseudonyms": keyed,
     }
-
-
-def is_advised(original: Table, released: Table) -> bool:
-    """Return whether a report gives advice: there are classes, and the table is not too large."""
-    return bool(released.quasi) and original.records <= MOST_RECORDS
 
 
 def of_original(original: Table, policy: Policy) -> Assessment:

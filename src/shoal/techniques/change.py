@@ -54,12 +54,14 @@ class Drawn:
     ``draw`` maps codes of the original and random words to codes of ``column``. Each record has a random word of its
     own, or each person and value, if the subject of the records is known. The word depends on a secret key and on the
     record, not on the order of the records. ``stream``: columns with the same stream share the words of a person;
-    by default, each column has its own. ``facts``: figures on the draw that are published.
+    by default, each column has its own. ``salt``: the options on which the random numbers depend, so that two
+    releases with different options do not have the same. ``facts``: figures on the draw for its owner.
     """
 
     column: Column
     draw: Callable[[Codes, Words], Codes]
     stream: str | None = None
+    salt: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property

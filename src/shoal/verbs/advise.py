@@ -23,4 +23,6 @@ def advise(release: Release, *, seconds: float | None = SECONDS, progress: Hook 
     """
     if release.policy.tables or len(release.tables) > 1:
         raise ReleaseError("several-tables", "Advice is given on releases of a single table.")
+    if not release.table.quasi:
+        raise ReleaseError("no-classes", "All quasi-identifiers are drawn at random, so there is no advice.")
     return advice(AdviceBasis.of(release), seconds, progress or silent)

@@ -1,6 +1,6 @@
 """Chapter on the risk before and after: identity disclosure and attribute disclosure."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from shoal.charts.class_sizes import class_sizes
 from shoal.charts.facts import facts
@@ -46,11 +46,14 @@ def _required(findings: Findings) -> Sheet | None:
     if not findings.requirements:
         return None
     headings = ("requirement", "required", "original", "release", "verdict", "source")
-    return Sheet("Privacy requirements", headings, tuple(map(_row, findings.requirements)), words=6)
+    rows = tuple(_row(required, findings.drawn_quasi) for required in findings.requirements)
+    notes = (findings.without_drawn,) if findings.drawn_quasi else ()
+    return Sheet("Privacy requirements", headings, rows, notes, words=6)
 
 
-def _row(required: Required) -> tuple[str, ...]:
-    before = "–" if required.before is None else required.before.attained
+def _row(required: Required, drawn: Sequence[str]) -> tuple[str, ...]:
+    """Return a requirement; if quasi-identifiers are ``drawn``, classes of the original have more of them."""
+    before = "–" if required.before is None or drawn else required.before.attained
     return required.title, required.asked, before, required.attained, required.outcome, required.source
 
 

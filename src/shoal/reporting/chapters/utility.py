@@ -77,8 +77,9 @@ def _perturbed(findings: Findings) -> Sheet | None:
     ]
     if not rows:
         return None
-    note = "Not included in the information loss above, which describes generalisation and suppression."
-    return Sheet("Changes of perturbed columns", ("variable", "measure", "meaning", "value"), tuple(rows), (note,), 3)
+    included = "Not included in the information loss above, which describes generalisation and suppression."
+    notes = () if findings.after is None else (included,)
+    return Sheet("Changes of perturbed columns", ("variable", "measure", "meaning", "value"), tuple(rows), notes, 3)
 
 
 def _distributions(findings: Findings) -> Iterator[Block]:

@@ -203,7 +203,9 @@ def _written(now: Moment, release: Release, hook: Hook) -> DatasetFiles:
     (folder / "policy.toml").write_text(toml.document(now.policy.document()), encoding="utf-8")
     tables = sorted(path for path in (folder / "release").iterdir() if path.name != "dataset.manifest.json")
     owners = sorted((folder / "release.owner-only").iterdir())
-    may_go = [(f"release/{path.name}", "released table; all requirements verified in this file") for path in tables]
+    may_go = [
+        (f"release/{path.name}", "released table; requirements on classes verified in this file") for path in tables
+    ]
     may_go += [
         ("release/dataset.manifest.json", "public manifest: policy, technique and figures"),
         ("report-external.html", "external report, for publication"),

@@ -38,7 +38,7 @@ report.save("report.html", force=True)
 report.external().save("report-external.html", force=True)
 """
 _MAY_GO = {
-    "release": "released table; all requirements verified in this file",
+    "release": "released table; requirements on classes verified in this file",
     "manifest": "public manifest: policy, technique and figures",
     "report-external": "external report, for publication",
 }
