@@ -483,7 +483,9 @@ def test_a_person_with_many_values_is_one_person():
     release = shoal.anonymize(data, policy(columns, data={"subject": "who"}))
     coded = [place for place, value in enumerate(rows(release)["x"]) if value.endswith("+")]
     assert len({data["who"][release.records[place]] for place in coded}) >= 11
-    assert not any(value.startswith("9") and not value.endswith("+") and len(value) == 3 for value in rows(release)["x"])
+    assert not any(
+        value.startswith("9") and not value.endswith("+") and len(value) == 3 for value in rows(release)["x"]
+    )
     columns["x"]["role"] = "quasi"
     with pytest.raises(PolicyError, match="individuals have several values"):
         shoal.anonymize(data, policy(columns, data={"subject": "who"}))

@@ -224,9 +224,14 @@ def test_spread_groups_reach_t_closeness_with_less_loss():
 def test_only_a_sensitive_column_can_be_spread():
     data = {"age": [20, 21, 22, 60], "dx": list("abca")}
     columns = {"age": COLUMNS["age"], "dx": {"role": "sensitive"}}
-    with pytest.raises(ShoalError, match="There is no column 'age'"):
-        shoal.anonymize(data, policy([{"model": "k-anonymity", "k": 2}], columns=columns, spread="age"))
-    subject = policy([{"model": "k-anonymity", "k": 2}], columns=columns, spread="dx")
+    asked = [{"model": "k-anonymity", "k": 2}]
+    for name in ("age", "unknown"):
+        with pytest.raises(ShoalError, match=f"names column '{name}', which is not a sensitive column"):
+            shoal.anonymize(data, policy(asked, columns=columns, spread=name))
+    with pytest.raises(ShoalError, match="because no requirement concerns them"):
+        shoal.anonymize(data, policy(asked, columns=columns, spread="dx"))
+    asked.append({"model": "t-closeness", "t": 0.9, "column": "dx"})
+    subject = policy(asked, columns=columns, spread="dx")
     subject = subject.model_copy(update={"data": subject.data.model_copy(update={"subject": "id"})})
     with pytest.raises(ShoalError, match="only if each record belongs to another individual"):
         shoal.anonymize({**data, "id": list("wxyz")}, subject)

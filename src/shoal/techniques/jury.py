@@ -57,6 +57,11 @@ class Jury:
         failing[~failing] = self._judged(units, chosen[inside], groups, int((~failing).sum()))
         return failing
 
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The sensitive columns that requirements read."""
+        return tuple(column.name for column in self._shown.sensitive)
+
     def values(self, name: str) -> tuple[Column, Codes]:
         """Return a sensitive column, and its code for each row of the jury."""
         columns = {column.name: column for column in self._shown.sensitive}

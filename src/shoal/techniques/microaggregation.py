@@ -86,7 +86,7 @@ class Microaggregation(Technique):
     def treat(self, goal: Goal, progress: Hook = silent) -> Treatment:
         """Group units by their places, merge failing groups, and show each group as a range."""
         jury = Jury(goal)
-        self._check_single(goal)
+        self._check_spread(goal, jury)
         units = jury.units if self.spread is None else jury.records
         codes = [of_row[units.judged] for of_row in jury.codes]
         chosen = axes(goal.space, goal.bounds, free=self.intervals == "values")
@@ -99,10 +99,26 @@ class Microaggregation(Technique):
         within = _within(points, units.persons, labels)
         return within_limit(goal, treatment.with_figures(within=within), progress)
 
-    def _check_single(self, goal: Goal) -> None:
-        """Refuse to spread the values of individuals with several records."""
+    def _check_spread(self, goal: Goal, jury: Jury) -> None:
+        """Refuse to spread a column that is not sensitive, or no requirement reads, or of several records."""
         table = goal.space.table
-        if self.spread is not None and self.spread in table.sensitive and table.subject is not None:
+        if self.spread is None:
+            return
+        if self.spread not in table.sensitive:
+            raise ModelError(
+                "spread-not-sensitive",
+                "The option spread names column '{column}', which is not a sensitive column of the table.",
+                remedy="Name a sensitive column, or remove the option spread.",
+                column=self.spread,
+            )
+        if self.spread not in jury.sensitive:
+            raise ModelError(
+                "spread-not-required",
+                "The values of '{column}' need not be spread over groups, because no requirement concerns them.",
+                remedy="Require t-closeness of the column, or remove the option spread.",
+                column=self.spread,
+            )
+        if table.subject is not None:
             raise ModelError(
                 "several-records",
                 "The values of '{column}' can be spread over groups only if each record belongs to another individual.",
