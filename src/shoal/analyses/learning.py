@@ -56,6 +56,11 @@ class Learned(Presentable):
         """The measure with its scale."""
         return "accuracy" if self.measure == "accuracy" else "mean absolute error (baseline = 1)"
 
+    @property
+    def achieved(self) -> tuple[Estimate, Estimate, float]:
+        """The performance before and after, and that of guessing; the area under the curve if there is one."""
+        return (self.before, self.after, self.baseline) if self.auc is None else (*self.auc, 0.5)
+
     def sheet(self) -> Sheet:
         """Return the performance before and after, and that of the baseline."""
         pairs = [(self.measure_title, self.before, self.after, self.baseline)]

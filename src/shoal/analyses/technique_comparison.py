@@ -52,9 +52,7 @@ class TechniqueFigures:
     @property
     def trained(self) -> Estimate | None:
         """The performance of the model that was trained on the release: area under the curve if there is one."""
-        if self.learned is None:
-            return None
-        return self.learned.after if self.learned.auc is None else self.learned.auc[1]
+        return None if self.learned is None else self.learned.achieved[1]
 
     @property
     def measure(self) -> str:
@@ -99,9 +97,7 @@ class TechniqueComparison(Presentable):
     def original(self) -> Estimate | None:
         """The performance of the model that was trained on the original."""
         learned = next((each.learned for each in self.figures if each.learned is not None), None)
-        if learned is None:
-            return None
-        return learned.before if learned.auc is None else learned.auc[0]
+        return None if learned is None else learned.achieved[0]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain data."""

@@ -15,7 +15,7 @@ from shoal.charts.knowledge import knowledge
 from shoal.charts.known_columns import known_columns
 from shoal.charts.ladder import ladder
 from shoal.charts.lattice import lattice
-from shoal.charts.learning import achieved, learning
+from shoal.charts.learning import learning
 from shoal.charts.left_out import left_out
 from shoal.charts.linked_columns import linked_columns
 from shoal.charts.risks import risks
@@ -27,7 +27,6 @@ from shoal.charts.wp216 import wp216
 
 __all__ = [
     "Chart",
-    "achieved",
     "attacks",
     "before_after",
     "class_sizes",

@@ -28,7 +28,7 @@ def learning(by_name: Mapping[str, Learned], *, title: str | None = None) -> Cha
     values = [
         {"name": f"{place:02d} {name}", **_numbers("after", after), **_numbers("before", before), "baseline": guess}
         for place, (name, learned) in enumerate(by_name.items())
-        for before, after, guess in [achieved(learned)]
+        for before, after, guess in [learned.achieved]
     ]
     first = next(iter(by_name.values()))
     measure = "area under the curve" if first.auc else "correct predictions" if first.measure == "accuracy" else "error"
@@ -36,17 +36,12 @@ def learning(by_name: Mapping[str, Learned], *, title: str | None = None) -> Cha
     return Chart.of(title or _title(by_name), subtitle, _body(values, measure, percent=first.auc is None))
 
 
-def achieved(learned: Learned) -> tuple[Estimate, Estimate, float]:
-    """Return the performance before and after, and the baseline; the area under the curve where it is available."""
-    return (learned.before, learned.after, learned.baseline) if learned.auc is None else (*learned.auc, 0.5)
-
-
 def _title(by_name: Mapping[str, Learned]) -> str:
     """Return a title that states the worst case."""
     left = {name: _left(learned) for name, learned in by_name.items()}
     worst = min(left, key=lambda name: left[name])
     target = next(iter(by_name.values())).target
-    before, _, guess = achieved(by_name[worst])
+    before, _, guess = by_name[worst].achieved
     if before.low <= guess <= before.high:
         return f"Prediction of {target}: the original is hardly better than the baseline"
     kept = share(left[worst]) if left[worst] > 0 else "none"
@@ -55,7 +50,7 @@ def _title(by_name: Mapping[str, Learned]) -> str:
 
 
 def _left(learned: Learned) -> float:
-    before, after, guess = achieved(learned)
+    before, after, guess = learned.achieved
     return (after.value - guess) / (before.value - guess) if before.value != guess else 1.0
 
 

@@ -105,9 +105,13 @@ class _Perturbing:
 
     def _tally(self, name: str, draws: Callable[[], Draws]) -> NDArray[np.int64]:
         """Return the number of persons with each value; without a subject, each record is a person."""
+        if self.table.subject is None:
+            return self._records_with(name)
+        return np.bincount(draws().codes[name], minlength=self.table[name].size)
+
+    def _records_with(self, name: str) -> NDArray[np.int64]:
+        """Return the number of records with each value."""
         size = self.table[name].size
-        if self.table.subject is not None:
-            return np.bincount(draws().codes[name], minlength=size)
         counts = np.zeros(size, np.int64)
         for kept in self._kept((name,), None):
             counts += np.bincount(kept.codes[name], minlength=size)
@@ -117,7 +121,7 @@ class _Perturbing:
         """Return the number of persons whose lowest, and whose highest, value has each code; values only."""
         number, subject = len(self.table[name].values), self.table.subject
         if subject is None:
-            counts = self._tally(name, lambda: self._units(name, (), None, ""))[:number]
+            counts = self._records_with(name)[:number]
             return counts, counts
         low, high = np.full(self.table[subject].size, number), np.full(self.table[subject].size, -1)
         for kept in self._kept((name, subject), None):

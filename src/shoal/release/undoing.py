@@ -5,16 +5,17 @@ tells the value almost exactly, by whatever function, such as its logarithm.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations, product
+from itertools import combinations
+from typing import TypeAlias
 
 import numpy as np
 
 from shoal.errors import PolicyError
 from shoal.identification.links import Floats, Link, Sample, Way, links
 from shoal.release.transformation import Transformation
-from shoal.remedy import ColumnSetting, either
 from shoal.table.role import Role
 from shoal.table.table import Table
+from shoal.words import share
 
 _TOLD = 0.05  # of the standard deviation: a column that leaves less unknown tells the values
 _MANY = 0.5  # share of the values that may not follow from other columns
@@ -27,68 +28,57 @@ _FEW = 20  # records from which an estimate is meaningful
 def check_undone(table: Table, perturbed: Sequence[str], transformation: Transformation) -> None:
     """Refuse a perturbation that other released columns undo, such as that of the weight beside height and BMI."""
     exact = [name for name in table.names if name not in perturbed and _is_exact(table, transformation, name)]
-    for name in perturbed if exact else ():
-        for link in links(table, [name, *exact]):
-            others = tuple(sorted({*link.columns, link.told} - {name}))
-            if name in _told(link) and not {*perturbed} & {*others}:
-                raise PolicyError(
-                    "perturbation-undone",
-                    "The perturbation of column '{column}' has no effect, because its values follow from "
-                    "{others:listed}, which the release shows as they are.",
-                    remedy=either(
-                        ColumnSetting("role", "direct"),
-                        "perturb these columns as well",
-                        "remove the perturbation",
-                    ),
-                    column=name,
-                    others=others,
-                )
-    _check_told(table, perturbed, exact)
-
-
-def _check_told(table: Table, perturbed: Sequence[str], exact: Sequence[str]) -> None:
-    """Refuse a perturbation if a single released column tells the values almost exactly, in a sample of the records."""
+    if not exact:
+        return
     sample = Sample.of(table, [*perturbed, *exact], 0)
-    _check_exact(sample, perturbed, exact)
-    for name, other in product(perturbed, exact):
-        if name not in sample.numbers or other not in sample.numbers:
-            continue
-        rest = remaining(sample.numbers[name], sample.numbers[other])
-        if rest is not None and rest < _TOLD:
+    for name in perturbed:
+        for others, how in (
+            *_related(table, name, exact, perturbed),
+            *_alike(sample, name, exact),
+            *_told(sample, name, exact),
+        ):
             raise PolicyError(
                 "perturbation-undone",
-                "The perturbation of column '{column}' has little effect, because '{other}', which the release shows "
-                "as it is, tells its values up to {rest:share} of their standard deviation.",
-                remedy="Perturb '{other}' as well, by as much, or do not release it; or remove the perturbation.",
+                "The perturbation of column '{column}' has little effect, because {how} {others:listed}, which the "
+                "release shows as they are.",
+                remedy="Perturb these columns as well, by as much, or do not release them; or remove the perturbation.",
                 column=name,
-                other=other,
-                rest=rest,
+                how=how,
+                others=others,
             )
 
 
-def _check_exact(sample: Sample, perturbed: Sequence[str], exact: Sequence[str]) -> None:
-    """Refuse a perturbation if many values are those of another column, or the sum or difference of two others.
+Undoing: TypeAlias = tuple[tuple[str, ...], str]  # the columns that undo a perturbation, and how
+
+
+def _related(table: Table, name: str, exact: Sequence[str], perturbed: Sequence[str]) -> Iterator[Undoing]:
+    """Yield the columns that determine a column by a known relation."""
+    for link in links(table, [name, *exact]):
+        others = tuple(sorted({*link.columns, link.told} - {name}))
+        if name in _determined(link) and not {*perturbed} & {*others}:
+            yield others, "its values follow from"
+
+
+def _alike(sample: Sample, name: str, exact: Sequence[str]) -> Iterator[Undoing]:
+    """Yield the columns of which many values are a copy, and pairs of which many are the sum or the difference.
 
     An exception, or a wrong entry, does not protect the other individuals.
     """
-    known = [name for name in exact if name in sample.numbers][:_MOST]
-    for name in (name for name in perturbed if name in sample.numbers):
-        pairs = ((one, other) for one, other in combinations(known, 2))
-        for others in (*((other,) for other in known), *pairs):
-            first, *second = (sample.numbers[other] for other in others)
-            for way in (first,) if not second else (first - second[0], first + second[0]):
-                share = max(alike(sample.numbers[name], way), alike(sample.numbers[name], -way))
-                if share > _MANY:
-                    raise PolicyError(
-                        "perturbation-undone",
-                        "The perturbation of column '{column}' has little effect, because {share:share} of its values "
-                        "follow from {others:listed}, which the release shows as they are.",
-                        remedy="Perturb these columns as well, by as much, or do not release them; or remove the "
-                        "perturbation.",
-                        column=name,
-                        others=others,
-                        share=share,
-                    )
+    known = [other for other in exact if other in sample.numbers][:_MOST]
+    for others in (*((other,) for other in known), *combinations(known, 2)) if name in sample.numbers else ():
+        first, *second = (sample.numbers[other] for other in others)
+        for way in (first,) if not second else (first - second[0], first + second[0]):
+            part = max(alike(sample.numbers[name], way), alike(sample.numbers[name], -way))
+            if part > _MANY:
+                yield others, f"{share(part)} of its values follow from"
+
+
+def _told(sample: Sample, name: str, exact: Sequence[str]) -> Iterator[Undoing]:
+    """Yield the columns that tell the values of a column almost exactly, by whatever function."""
+    for other in exact if name in sample.numbers else ():
+        rest = remaining(sample.numbers[name], sample.numbers[other]) if other in sample.numbers else None
+        if rest is not None and rest < _TOLD:
+            yield (other,), f"its values follow, up to {share(rest)} of their standard deviation, from"
 
 
 def alike(values: Floats, others: Floats) -> float:
@@ -147,7 +137,7 @@ def _is_exact(table: Table, transformation: Transformation, name: str) -> bool:
     return name in {*table.sensitive, *table.with_role(Role.INSENSITIVE)}
 
 
-def _told(link: Link) -> Iterator[str]:
+def _determined(link: Link) -> Iterator[str]:
     """Yield the columns whose values follow from the others of a link."""
     yield link.told
     if link.both or link.way is not Way.DETERMINES:

@@ -32,7 +32,7 @@ def choice(findings: PublicFindings, audience: Audience) -> Section:
         alternatives = findings.advice.alternatives_sheet()
         blocks += [findings.advice.lost_sheet(), alternatives or Text(_NO_ALTERNATIVES, Tone.NOTE)]
     if findings.techniques is not None:
-        blocks += _techniques(findings.techniques)
+        blocks += technique_blocks(findings.techniques)
     if findings.schemes is not None:
         blocks.append(Figure(lattice(findings.schemes)))
     if findings.frontier is not None and any(point.price is not None for point in findings.frontier.points):
@@ -40,7 +40,7 @@ def choice(findings: PublicFindings, audience: Audience) -> Section:
     return Section.of("Choice of the release", "choice", blocks)
 
 
-def _techniques(comparison: TechniqueComparison) -> Iterator[Block]:
+def technique_blocks(comparison: TechniqueComparison) -> Iterator[Block]:
     """Yield the figures of all techniques that are possible with the table, and their chart."""
     yield comparison.sheet()
     if any(each.error is not None for each in comparison.figures):

@@ -7,7 +7,7 @@ from shoal.analyses.regression import Regressed
 from shoal.charts.before_after import before_after
 from shoal.charts.correlations import correlations
 from shoal.charts.costs import costs
-from shoal.charts.learning import achieved, learning
+from shoal.charts.learning import learning
 from shoal.charts.survival import survival
 from shoal.qualities.quality import QUALITIES, Aspect
 from shoal.reporting.audience import Audience
@@ -115,7 +115,7 @@ def _analyses(findings: Findings) -> Iterator[Section]:
 def _learned(learned: list[Learned]) -> Iterator[Block]:
     rows = []
     for result in learned:
-        before, after, guess = achieved(result)
+        before, after, guess = result.achieved
         measure = "area under the curve" if result.auc is not None else result.measure_title
         numbers = (
             f"{short(estimate.value)} ({short(estimate.low)}–{short(estimate.high)})" for estimate in (before, after)

@@ -8,10 +8,10 @@ import numpy as np
 from starlette.responses import Response
 
 from shoal import charts
-from shoal.analyses.technique_comparison import TechniqueComparison
 from shoal.errors import PolicyError
 from shoal.progress import Hook
-from shoal.reporting.document import Block, Figure
+from shoal.reporting.chapters.choice import technique_blocks
+from shoal.reporting.document import Block
 from shoal.search.frontier import Frontier, FrontierPoint
 from shoal.search.schemes import Schemes
 from shoal.techniques.technique import Gives, giving
@@ -32,7 +32,7 @@ class _Exploration:
     """What is computed, how the result is shown, and which settings it depends on."""
 
     work: Callable[[Moment, Hook], Any]
-    tell: Callable[[Any], Iterator[Block | Spotted]]
+    tell: Callable[[Any], Iterator[Block] | Iterator[Block | Spotted]]
     basis: Basis = Basis.POLICY
 
 
@@ -80,19 +80,13 @@ def _drawn(schemes: Schemes) -> Iterator[Block | Spotted]:
     yield Spotted.of(chart, "#scheme", spots)
 
 
-def _compared(comparison: TechniqueComparison) -> Iterator[Block | Spotted]:
-    yield comparison.sheet()
-    if any(each.error is not None for each in comparison.figures):
-        yield Figure(charts.techniques(comparison))
-
-
 _EXPLORATIONS = {
     "frontier": _Exploration(
         lambda now, hook: frontier(now.table(hook), now.policy, progress=hook), _costs, Basis.FRONTIER
     ),
     "schemes": _Exploration(lambda now, hook: schemes(now.table(hook), now.policy, progress=hook), _drawn),
     "techniques": _Exploration(
-        lambda now, hook: compare_techniques(now.table(hook), now.policy, progress=hook), _compared
+        lambda now, hook: compare_techniques(now.table(hook), now.policy, progress=hook), technique_blocks
     ),
 }
 NAMES = tuple(_EXPLORATIONS)
