@@ -140,7 +140,8 @@ def in_order(release: shoal.Release, data: Data) -> pa.Table:
 
 
 def numbers(table: shoal.Table, name: str) -> np.ndarray:
-    return table.to_frame("pyarrow")[name].cast(pa.float64()).to_numpy(zero_copy_only=False)
+    column: pa.ChunkedArray = table.to_frame("pyarrow")[name]
+    return np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +152,8 @@ class Pair:
     original: Learned
 
     def __str__(self) -> str:
-        before, after, guess = charts.achieved(self.release)
-        raw = charts.achieved(self.original)[1]
+        before, after, guess = self.release.achieved
+        raw = self.original.achieved[1]
         what = "AUC" if self.release.auc else self.release.measure
         return (
             f"{what} {after.value:.3f} [{after.low:.3f}, {after.high:.3f}]"
@@ -318,7 +319,7 @@ def save(out: Path, rows: list[dict[str, Any]], figures: Mapping[str, Any], *, f
             charts.learning({way: one.release for way, one in found.items()}, title=told).save(
                 out / f"{name}.svg", force=force
             )
-    results = {"table-4": rows}
+    results: dict[str, Any] = {"table-4": rows}
     results |= {name: {way: asdict(one) for way, one in found.items()} for name, (_, found) in figures.items()}
     (out / "table-4.md").write_text(written(rows), encoding="utf-8")
     (out / "results.json").write_text(json.dumps(results, indent=1), encoding="utf-8")
