@@ -9,6 +9,9 @@ import shoal
 from shoal.attacks.interval_disclosure import IntervalDisclosure
 from shoal.attacks.linkage_rate import LinkageRate
 from shoal.attacks.probabilistic_linkage import ProbabilisticLinkage
+from shoal.errors import ReleaseError
+from shoal.policy.requirements import AttackLimit
+from shoal.release.measuring import measured_limits
 from tests.effort import examples
 
 
@@ -63,6 +66,21 @@ def test_records_of_others_disclose_nothing():
     x = rng.normal(0, 1, 800)
     found = attacked({"x": x.tolist()}, {"x": rng.permutation(x).tolist()}, IntervalDisclosure(tolerance=0.2))
     assert found.success.low <= found.baseline <= found.success.high
+
+
+def test_each_column_is_judged_by_itself():
+    """A column that is hardly changed is found, although all numbers together are never close."""
+    rng = np.random.default_rng(4)
+    before = {"x": rng.normal(0, 1, 400).tolist(), "y": rng.normal(0, 1, 400).tolist()}
+    after = {"x": (np.array(before["x"]) + 0.001).tolist(), "y": (np.array(before["y"]) + 0.5).tolist()}
+    found = shoal.attack(before, after, quasi=["x", "y"], in_order=True, attacks=["interval-disclosure"], targets=400)
+    assert {result.column: result.success.value for result in found.results} == {None: 0.0, "x": 1.0, "y": 0.0}
+    assert [result.title for result in found.results][1:] == ["interval-disclosure of x", "interval-disclosure of y"]
+    for column, satisfied in ((None, False), ("x", False), ("y", True)):
+        limit = AttackLimit(attack="interval-disclosure", at_most=0.1, column=column)
+        assert measured_limits([limit], found)[0].verdict.satisfied is satisfied
+    with pytest.raises(ReleaseError, match=r"could not be measured\. It is about 'x', 'y'\."):
+        measured_limits([AttackLimit(attack="interval-disclosure", at_most=0.1, column="z")], found)
 
 
 def test_text_has_no_interval():

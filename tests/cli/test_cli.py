@@ -196,7 +196,7 @@ def test_anonymize_writes_a_release_that_can_be_assessed(demo, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)["result"]
-    assert found["verified"] is True
+    assert found["met"] is True
     assert set(found) >= {"scheme", "suppressed", "classes", "quality"}
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         *("out.csv", "out.csv.manifest.json", "out.csv.owner-only")

@@ -156,7 +156,7 @@ def test_identify_finds_references_and_individuals():
     assert policy.tables["stays"].refers == {"patient": "patients.patient"}
     assert policy.tables["patients"].columns["name"].role.value == "direct"
     assert "stay" not in policy.tables["lab"].columns
-    assert shoal.anonymize(shoal.Dataset.read(hospital(), policy)).verified
+    assert shoal.anonymize(shoal.Dataset.read(hospital(), policy)).met
 
 
 def test_references_need_a_name_and_keys():

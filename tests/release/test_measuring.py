@@ -47,16 +47,16 @@ def test_the_upper_end_of_the_interval_counts():
     with pytest.raises(ReleaseError, match="upper end") as failure:
         shoal.anonymize(data(), policy(K, f'{{ attack = "linkage", at_most = {between} }}'))
     assert "Increase k" in failure.value.hint
-    assert shoal.anonymize(data(), policy(K, f'{{ attack = "linkage", at_most = {success.high} }}')).verified
+    assert shoal.anonymize(data(), policy(K, f'{{ attack = "linkage", at_most = {success.high} }}')).met
 
 
 def test_all_columns_count_unless_one_is_named():
     many = {**data(), "town": ["a"] * 399 + ["b"]}
     asked = policy(K, '{ attack = "homogeneity", at_most = 0.5, column = "dx" }')
     text = shoal.Policy.parse(POLICY.format(require=K) + 'columns.town = "sensitive"')
-    assert shoal.anonymize(data(), asked).verified
+    assert shoal.anonymize(data(), asked).met
     both = text.model_copy(update={"require": asked.require})
-    assert shoal.anonymize(many, both).verified
+    assert shoal.anonymize(many, both).met
     everything = policy(K, '{ attack = "homogeneity", at_most = 0.5 }')
     with pytest.raises(ReleaseError, match="homogeneity"):
         shoal.anonymize(many, text.model_copy(update={"require": everything.require}))

@@ -354,7 +354,7 @@ def test_every_local_release_holds_what_it_promises(seed, k, t):
     release = shoal.anonymize(data, policy)
     assert shoal.assess(release.table, quasi=["age", "sex"]).k >= k
     assert release.table.records == 30 - release.suppressed_records
-    assert release.verified
+    assert release.met
 
 
 def test_local_recoding_refuses_what_it_cannot_do():

@@ -4,6 +4,7 @@ import statistics
 from collections import defaultdict
 from datetime import date
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -117,3 +118,29 @@ def test_the_known_values_of_few_individuals_are_not_averaged():
     policy |= {"require": [{"model": "k-anonymity", "k": 5}]}
     release = shoal.anonymize(data, shoal.Policy.model_validate(policy))
     assert not any(str(cell)[:1].isdigit() for cell in release.table.to_frame("pyarrow").column("age").to_pylist())
+
+
+@pytest.mark.parametrize("how", ["mean", "median", "mode", "midpoint"])
+@pytest.mark.parametrize("recoding", ["global", "local", "mondrian", "microaggregation"])
+def test_a_column_that_is_constant_within_individuals_shows_one_value_of_each(how, recoding):
+    """Laboratory values divide the records of an individual into classes whose members differ in age."""
+    rng = np.random.default_rng(5)
+    of = np.sort(rng.integers(0, 120, 500))
+    age, sex = rng.integers(0, 95, 120), rng.choice(["f", "m"], 120)
+    data = {"who": of, "age": age[of], "sex": sex[of], "lab": np.round(rng.lognormal(1, 1, 500), 1)}
+    columns = {"age": {"role": "quasi", "show": how}, "lab": {"role": "quasi", "show": how}, "sex": {"role": "quasi"}}
+    policy = {"version": 1, "data": {"subject": "who"}, "columns": columns, "search": {"recoding": recoding}}
+    policy |= {"require": [{"model": "k-anonymity", "k": 5}]}
+    release = shoal.anonymize(
+        {name: values.tolist() for name, values in data.items()}, shoal.Policy.model_validate(policy)
+    )
+    became = np.asarray(release.became(500))
+    kept = became >= 0
+    ages = release.to_frame("pyarrow").column("age").to_pylist()
+    labs = release.to_frame("pyarrow").column("lab").to_pylist()
+    by_person: dict[int, set[object]] = {}
+    for person, row in zip(of[kept].tolist(), became[kept].tolist(), strict=True):
+        by_person.setdefault(person, set()).add(ages[row])
+    assert len(by_person) > 60
+    assert all(len(shown) == 1 for shown in by_person.values())
+    assert recoding == "global" or min(len(set(ages)), len(set(labs))) > 1

@@ -67,7 +67,7 @@ def test_dates_that_stand_for_none_are_refused(day):
     with pytest.raises(PolicyError, match="cannot be shifted, because it contains dates more than"):
         shoal.anonymize(given, shoal.Policy.parse(POLICY))
     table = shoal.read(given, markers=[day.isoformat()])
-    assert shoal.anonymize(table, shoal.Policy.parse(POLICY)).verified
+    assert shoal.anonymize(table, shoal.Policy.parse(POLICY)).met
 
 
 def test_what_is_not_moved_beside_what_is_is_told():

@@ -137,6 +137,9 @@ class TechniqueComparison(Presentable):
             f"Techniques that generalise meet {self.required}. Perturbations draw all quasi-identifiers at random, by "
             f"the smallest amount (in parentheses) for which at most {share(self.limit)} are re-identified."
         )
+        above = [each.title for each in self.figures if each.linked.high > self.limit]
+        if above:
+            yield f"More than {share(self.limit)} may be re-identified from: {', '.join(above)}."
         yield "Error: mean absolute change of known numbers, in √2 standard deviations; intervals count as midpoints."
         yield (
             f"Re-identified: by the better of two attacks (upper end of the 95% interval). Close: all known numbers "

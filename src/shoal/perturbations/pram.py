@@ -49,8 +49,8 @@ class PostRandomisation(Perturbation):
     )
     says: ClassVar[str] = "Values were replaced at random with known probabilities (PRAM)."
     guarantee: ClassVar[str] = (
-        "The expected share of each value is that of the original, unless an own matrix is given. A value stays with "
-        "at least the probability keep. Each individual is counted once per value."
+        "Unless an own matrix is given, the expected share of each value is that of the original, and a value stays "
+        "with at least the probability keep. Each individual is counted once per value."
     )
     iso: ClassVar[str] = "post-randomisation (PRAM)"
     kinds: ClassVar[frozenset[Kind]] = frozenset(Kind) - {Kind.DATE, Kind.DATETIME, Kind.TIME}

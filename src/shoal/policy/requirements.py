@@ -49,7 +49,9 @@ class AttackLimit(Checked):
         title="Maximum success",
         description="0 to 1; compared with the upper limit of the 95% confidence interval",
     )
-    column: str | None = Field(default=None, title="Sensitive column", description="sensitive column (default: all)")
+    column: str | None = Field(
+        default=None, title="Column", description="column that the attack is about (default: all)"
+    )
 
     @field_validator("attack")
     @classmethod

@@ -70,7 +70,7 @@ def facts(
         ),
         **_sampling(case, transformation, transformed),
         "truthful": known_truth(case.policy, transformation),
-        "verified": True,
+        "met": True,
         "columns": roles(transformed.table, case.policy),
     }
 

@@ -70,7 +70,7 @@ def _of_tables(parts: Mapping[str, ReleasePart], policy: Policy, hashes: Mapping
     """Return the documents of a release of several original tables."""
     common = {
         "references": [str(reference) for reference in references(policy.tables)],
-        "verified": True,
+        "met": True,
         **({"files": dict(hashes)} if hashes else {}),
     }
     unique, persons = alone(part.history for part in parts.values() if part.history is not None)

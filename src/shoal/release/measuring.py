@@ -10,7 +10,7 @@ from shoal.models.model import Verdict
 from shoal.policy.requirements import AttackLimit
 from shoal.release.judgement import Guarantee, Judgement
 from shoal.remedy import either
-from shoal.words import first_sentence
+from shoal.words import first_sentence, listed
 
 
 def measured_limits(limits: Iterable[AttackLimit], attacked: Attacked) -> tuple[Judgement, ...]:
@@ -31,7 +31,7 @@ def measured_limits(limits: Iterable[AttackLimit], attacked: Attacked) -> tuple[
 def _judged(limit: AttackLimit, attacked: Attacked) -> Judgement:
     results = [result for result in attacked.results if _is_about(limit, result)]
     if not results:
-        why = attacked.left_out.get(limit.attack, "The attack was not run.")
+        why = _why_not(limit, attacked)
         raise ReleaseError(
             "attack-not-run",
             "The requirement on the attack '{attack}' could not be measured. {why}",
@@ -51,6 +51,15 @@ def _judged(limit: AttackLimit, attacked: Attacked) -> Judgement:
         persons=0,
     )
     return Judgement("policy", first_sentence(ATTACKS[limit.attack]), verdict, Guarantee.MEASURED)
+
+
+def _why_not(limit: AttackLimit, attacked: Attacked) -> str:
+    """Return why there is no result for a limit."""
+    columns = {result.column: None for result in attacked.results if result.attack == limit.attack}
+    if not columns:
+        return attacked.left_out.get(limit.attack, "The attack was not run.")
+    named = [name for name in columns if name is not None]
+    return f"It is about {listed(named)}." if named else "It is not about a single column: remove 'column'."
 
 
 def _is_about(limit: AttackLimit, result: Result) -> bool:

@@ -8,6 +8,7 @@ suppressed persons.
 from collections.abc import Mapping
 from fractions import Fraction
 from importlib.metadata import version
+from math import ceil, floor
 from typing import Any
 
 from shoal.classes.classes import Classes
@@ -50,7 +51,7 @@ def published(table: Table, policy: Policy, chosen: Mapping[str, Any]) -> dict[s
             *(_limit(requirement) for requirement in policy.attack_limits),
         ],
         "truthful": truth(policy),
-        "verified": True,
+        "met": True,
         "columns": roles(table, policy),
         **({"published": dict(chosen)} if chosen else {}),
     }
@@ -114,6 +115,15 @@ def rounded(share: float) -> float:
     0.45
     """
     return float(round(Fraction(share) / STEP) * STEP)
+
+
+def widened(low: float, high: float) -> tuple[float, float]:
+    """Return an interval of shares as it is published: the smallest that contains it and ends at multiples of ``STEP``.
+
+    >>> widened(0.437, 0.513)
+    (0.4, 0.55)
+    """
+    return float(floor(Fraction(low) / STEP) * STEP), float(ceil(Fraction(high) / STEP) * STEP)
 
 
 def representatives(table: Table, policy: Policy) -> dict[str, str]:

@@ -146,7 +146,7 @@ class Release(Presentable):
         return tuple(requirement for part in self.parts.values() for requirement in part.requirements)
 
     @property
-    def verified(self) -> bool:
+    def met(self) -> bool:
         """Whether every requirement is met. A release that fails a requirement is never returned."""
         return all(requirement.verdict.satisfied for requirement in self.requirements)
 
@@ -220,7 +220,7 @@ class Release(Presentable):
             **plain(self.facts),
             "quality": {name: total.value for name, total in totals.items()},
             "cost": {name: total.cost for name, total in totals.items()},
-            "verified": self.verified,
+            "met": self.met,
             "notes": list(self.notes),
         }
 

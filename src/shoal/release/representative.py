@@ -5,6 +5,7 @@ share their released values, but these are no longer true of each record.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from shoal.classes.members import Members
 from shoal.errors import PolicyError
 from shoal.hierarchy.labels import read_range
+from shoal.kernels.compatibility import Persons
 from shoal.kernels.grouping import group_rows
 from shoal.kernels.translation import Codes, narrowest
 from shoal.recoding.nodes import Floats, interval
@@ -34,8 +36,9 @@ def represented(
 
     Single values are kept. ``how``: ``mean`` or ``midpoint`` (numbers), ``median`` (columns with a scale) or ``mode``.
     ``members``: the persons of each row; by default, every record is a person. A person with several records in a class
-    counts once, with equal shares of them. The mean, median or mode of a class with known values of fewer than
-    ``least`` persons is suppressed.
+    counts once, with equal shares of them. If the column is constant within persons, the value is that of all records
+    that show the same sets in the columns that are constant: thus all records of a person show the same value. The
+    mean, median or mode of known values of fewer than ``least`` persons is suppressed.
 
     >>> import shoal
     >>> from shoal.hierarchy.spec import bind_all
@@ -51,7 +54,8 @@ def represented(
     mode ['34', '34', '71']
     """
     recoded = recoding[name]
-    weights = recoded.counts.astype(np.float64) if members is None else _weights(recoding, recoded, members)
+    groups = _Groups.of(recoding, recoded, members)
+    weights = recoded.counts.astype(np.float64) if members is None else _weights(recoding, recoded, members, groups)
     column = recoded.domain.column
     if how in {"mean", "midpoint"} and not column.kind.numeric and len(column.values):
         raise PolicyError(
@@ -72,19 +76,50 @@ def represented(
         )
     general = ~recoding.suppressed & (recoded.shown >= column.size) & ~_missing(recoded)
     if how in {"mean", "midpoint"}:
-        return _numbers(recoding, recoded, general, None if how == "midpoint" else weights, least)
-    return _members(recoding, recoded, general, _median if how == "median" else _mode, weights, least)
+        shown = _middles(recoded) if how == "midpoint" else _means(recoding, recoded, groups, weights, least)
+        return _numbers(recoding, recoded, general, shown)
+    return _members(recoding, recoded, groups, general, _median if how == "median" else _mode, weights, least)
 
 
-def _weights(recoding: Recoding, recoded: Recoded, members: Members) -> Floats:
-    """Return the weight of each row: its persons, or their shares if they have several known values in the class."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Groups:
+    """The groups whose records show one representative value. Suppressed rows are in a last group of their own."""
+
+    of_row: NDArray[np.uint32]
+    number: int
+
+    @classmethod
+    def of(cls, recoding: Recoding, recoded: Recoded, members: Members | None) -> "_Groups":
+        """Return the classes; for a column that is constant within persons, those by the constant columns alone."""
+        classes = recoding.classes
+        if members is None or members.persons is None or not _constant(recoding, recoded, members.persons):
+            return cls(classes.of_row, len(classes.sizes) + 1)
+        constant = [column for column in recoding.of_quasi if _constant(recoding, column, members.persons)]
+        kept = np.flatnonzero(~recoding.suppressed)
+        shown = [column.shown[kept] for column in constant]
+        groups = group_rows(shown, [column.width for column in constant], len(kept))
+        of_row = np.full(len(recoding.suppressed), len(groups), np.uint32)
+        of_row[kept] = groups.ids
+        return cls(of_row, len(groups) + 1)
+
+
+def _constant(recoding: Recoding, recoded: Recoded, persons: Persons) -> bool:
+    """Return whether all released records of each person have the same value."""
+    kept = ~recoding.suppressed[persons.rows]
+    holders, values = persons.holders[kept], recoded.matched[persons.rows[kept]]
+    first = np.zeros(len(persons.weights), values.dtype)
+    first[holders] = values
+    return bool((first[holders] == values).all())
+
+
+def _weights(recoding: Recoding, recoded: Recoded, members: Members, groups: _Groups) -> Floats:
+    """Return the weight of each row: its persons, or their shares if they have several known values in the group."""
     if members.persons is None:
         return members.counts.astype(np.float64)
     pairs = members.persons
     known = _known(recoding, recoded) & (members.counts > 0)
     rows, holders = pairs.rows[known[pairs.rows]], pairs.holders[known[pairs.rows]]
-    classes = recoding.classes.of_row[rows].astype(np.uint32)
-    same = group_rows([classes, holders], [len(recoding.classes.sizes) + 1, len(pairs.weights)], len(rows))
+    same = group_rows([groups.of_row[rows], holders], [groups.number, len(pairs.weights)], len(rows))
     return _sums(rows, pairs.weights[holders] / same.counts[same.ids], len(recoded.counts))
 
 
@@ -104,13 +139,10 @@ def _reach(weights: Floats, least: int) -> NDArray[np.bool_]:
     return np.asarray(np.round(weights, _SAME) >= max(least, 1))
 
 
-def _numbers(
-    recoding: Recoding, recoded: Recoded, general: NDArray[np.bool_], weights: Floats | None, least: int
-) -> tuple[Column, Codes]:
-    """Show means, or without weights midpoints, which need not be the value of any record."""
+def _numbers(recoding: Recoding, recoded: Recoded, general: NDArray[np.bool_], shown: Floats) -> tuple[Column, Codes]:
+    """Show means or midpoints, which need not be the value of any record."""
     single = np.append(_positions(recoded), np.nan)
     numbers = single[np.minimum(recoded.shown, len(single) - 1)]
-    shown = _middles(recoded) if weights is None else _means(recoding, recoded, weights, least)[recoding.classes.of_row]
     return _numbered(recoded, np.where(general, _rounded(shown), numbers), recoding.suppressed)
 
 
@@ -170,37 +202,41 @@ def _positions(recoded: Recoded) -> Floats:
     )
 
 
-def _means(recoding: Recoding, recoded: Recoded, weights: Floats, least: int) -> Floats:
-    """Return the mean of the known values of each class.
+def _means(recoding: Recoding, recoded: Recoded, groups: _Groups, weights: Floats, least: int) -> Floats:
+    """Return for each row the mean of the known values of its group.
 
     NaN if those of fewer than ``least`` persons are known, and for suppressed rows.
     """
-    values, classes = _positions(recoded)[recoded.matched], recoding.classes
-    known = ~np.isnan(values)
-    number = len(classes.sizes) + 1
-    persons = _sums(classes.of_row[known], weights[known], number)
-    sums = _sums(classes.of_row[known], weights[known] * values[known], number)
-    means = np.full(number, np.nan)
+    values = _positions(recoded)[recoded.matched]
+    known = ~np.isnan(values) & ~recoding.suppressed
+    persons = _sums(groups.of_row[known], weights[known], groups.number)
+    sums = _sums(groups.of_row[known], weights[known] * values[known], groups.number)
+    means = np.full(groups.number, np.nan)
     enough = _reach(persons, least)
     means[enough] = sums[enough] / persons[enough]
-    means[-1] = np.nan
-    return means
+    return means[groups.of_row]
 
 
-_Choose = Callable[[Recoding, Recoded, Floats], tuple[NDArray[np.int64], NDArray[np.int64]]]
+_Choose = Callable[[Recoding, Recoded, _Groups, Floats], tuple[NDArray[np.int64], NDArray[np.int64]]]
 
 
-def _members(  # noqa: PLR0913, PLR0917 - a recoding, and how to choose the member of a class
-    recoding: Recoding, recoded: Recoded, general: NDArray[np.bool_], choose: _Choose, weights: Floats, least: int
+def _members(  # noqa: PLR0913, PLR0917 - a recoding, and how to choose the member of a group
+    recoding: Recoding,
+    recoded: Recoded,
+    groups: _Groups,
+    general: NDArray[np.bool_],
+    choose: _Choose,
+    weights: Floats,
+    least: int,
 ) -> tuple[Column, Codes]:
-    """Show the value of a member of the class; suppressed if fewer than ``least`` members have a known value."""
-    column, number = recoded.domain.column, len(recoding.classes.sizes) + 1
-    chosen = np.full(number, -1, np.int64)
-    classes, codes = choose(recoding, recoded, weights)
-    chosen[classes] = codes
+    """Show the value of a member of the group; suppressed if fewer than ``least`` members have a known value."""
+    column = recoded.domain.column
+    chosen = np.full(groups.number, -1, np.int64)
+    places, codes = choose(recoding, recoded, groups, weights)
+    chosen[places] = codes
     known = _known(recoding, recoded)
-    chosen[~_reach(_sums(recoding.classes.of_row[known], weights[known], number), least)] = -1
-    shown = np.where(general, chosen[recoding.classes.of_row], recoded.shown.astype(np.int64))
+    chosen[~_reach(_sums(groups.of_row[known], weights[known], groups.number), least)] = -1
+    shown = np.where(general, chosen[groups.of_row], recoded.shown.astype(np.int64))
     shown[recoding.suppressed] = 0
     shown[_missing(recoded)] = column.missing_code or 0
     hidden = shown < 0
@@ -211,9 +247,11 @@ def _members(  # noqa: PLR0913, PLR0917 - a recoding, and how to choose the memb
     return shown_column, shown.astype(narrowest(max(shown_column.size, 1)))
 
 
-def _median(recoding: Recoding, recoded: Recoded, weights: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the lower median of each class: the smallest value that at least half of its records do not exceed."""
-    values, of_row = _positions(recoded)[recoded.matched], recoding.classes.of_row
+def _median(
+    recoding: Recoding, recoded: Recoded, groups: _Groups, weights: Floats
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the lower median of each group: the smallest value that at least half of its records do not exceed."""
+    values, of_row = _positions(recoded)[recoded.matched], groups.of_row
     rows = np.flatnonzero(~np.isnan(values) & ~recoding.suppressed & (weights > 0))
     rows = rows[np.lexsort((values[rows], of_row[rows]))]
     classes = of_row[rows].astype(np.int64)
@@ -227,9 +265,11 @@ def _median(recoding: Recoding, recoded: Recoded, weights: Floats) -> tuple[NDAr
     return classes[first], recoded.matched[rows[first]].astype(np.int64)
 
 
-def _mode(recoding: Recoding, recoded: Recoded, weights: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the most frequent value of each class; the first one in case of ties."""
-    column, of_row = recoded.domain.column, recoding.classes.of_row
+def _mode(
+    recoding: Recoding, recoded: Recoded, groups: _Groups, weights: Floats
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the most frequent value of each group; the first one in case of ties."""
+    column, of_row = recoded.domain.column, groups.of_row
     shown = (recoded.matched < len(column.values)) & ~recoded.domain.hidden[recoded.matched]
     rows = np.flatnonzero(shown & ~recoding.suppressed & (weights > 0))
     pairs, which = np.unique(of_row[rows].astype(np.int64) * column.size + recoded.matched[rows], return_inverse=True)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -267,12 +268,15 @@ def _required(
 
 
 def _limited(limit: AttackLimit, attacked: Attacked | None) -> Required:
-    """Judge an attack limit by the results of the attacks."""
+    """Judge an attack limit by the results of the attacks; None if none were run."""
+    asked = f"at most {share(limit.at_most)}"
+    unjudged = partial(Required, "policy", limit.attack, asked, None, None, guarantee=Guarantee.MEASURED)
+    if attacked is None:
+        return unjudged(why="this report was made without attacks")
     try:
-        (judgement,) = measured_limits([limit], attacked or Attacked((), {}, (), 0))
+        (judgement,) = measured_limits([limit], attacked)
     except ShoalError as error:
-        asked = f"at most {share(limit.at_most)}"
-        return Required("policy", limit.attack, asked, None, None, error.message, guarantee=Guarantee.MEASURED)
+        return unjudged(why=error.message)
     return Required.of(judgement, {})
 
 

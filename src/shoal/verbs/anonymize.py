@@ -85,7 +85,7 @@ def anonymize(  # noqa: PLR0913 - keyword-only options
     ... search = { suppression = 0 }
     ... ''')
     >>> release = shoal.anonymize(data, policy)
-    >>> release.scheme, release.suppressed, release.verified
+    >>> release.scheme, release.suppressed, release.met
     ({'age': 1}, 0, True)
     >>> release.to_frame("pyarrow").to_pydict()
     {'age': ['30-39', '30-39', '70-79', '70-79'], 'dx': ['flu', 'ms', 'flu', 'gout']}

@@ -6,7 +6,7 @@ from shoal import charts
 from shoal.attacks.attack import ATTACKS
 from shoal.attacks.battery import Attacked
 from shoal.attacks.result import Result
-from shoal.release.published import STEP, rounded
+from shoal.release.published import STEP, rounded, widened
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.chapter import chapter
 from shoal.reporting.chapters.summary import answers
@@ -85,11 +85,12 @@ def _published(attacked: Attacked, audience: Audience) -> Sheet:
         if _is_small(result, audience):
             rows.append((*_about(result), "not published", "", "", "", _sure(result)))
             continue
-        shares = (result.success.low, result.success.value, result.success.high, result.baseline)
-        low, success, high, baseline = (f"{100 * rounded(share):.0f}" for share in shares)
+        interval = widened(result.success.low, result.success.high)
+        shares = (*interval, rounded(result.success.value), rounded(result.baseline))
+        low, high, success, baseline = (f"{100 * share:.0f}" for share in shares)
         points = f"{int(success) - int(baseline):+d}"
         rows.append((*_about(result), f"{success}%", f"{low}–{high}", f"{baseline}%", points, _sure(result)))
-    note = f"Shares are rounded to multiples of {100 * STEP}%."
+    note = f"Shares are rounded to multiples of {100 * STEP}%, intervals outwards."
     return _sheet(("success", "95% CI", "baseline", "gain over baseline (pp)"), rows, note)
 
 
