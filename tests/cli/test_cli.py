@@ -19,7 +19,7 @@ pytestmark = pytest.mark.xdist_group("demo")  # one worker runs the demo that mo
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
     folder = tmp_path_factory.mktemp("demo")
-    return folder, run("demo", "here", "--patients", 300, cwd=folder)
+    return folder, run("demo", "here", "--patients", 150, cwd=folder)
 
 
 def test_the_demo_runs_through(demo):
@@ -49,13 +49,13 @@ def test_the_demo_says_the_same_with_both_kernels_over_an_old_one_on_a_console_w
     folder, before = demo
     files = {name: (folder / "here" / name).read_bytes() for name in ("admissions.csv", "patients.csv", "register.csv")}
     with library.using("numpy"):
-        again = run("demo", "here", "--patients", 300, "--force", cwd=folder, encoding="ascii")
+        again = run("demo", "here", "--patients", 150, "--force", cwd=folder, encoding="ascii")
     assert (again.returncode, again.stdout) == (0, before.stdout.encode("ascii", "replace").decode())
     assert files == {name: (folder / "here" / name).read_bytes() for name in files}
 
 
 def test_the_demo_overwrites_nothing(demo):
-    done = run("demo", "here", "--patients", 300, cwd=demo[0])
+    done = run("demo", "here", "--patients", 150, cwd=demo[0])
     assert done.returncode == 2
     assert done.stderr.startswith("Error: ")
     assert "already exists" in done.stderr
@@ -82,7 +82,7 @@ def test_init_as_json(demo):
     document = json.loads(done.stdout)
     assert document["shoal"] == shoal.__version__
     assert document["command"] == "init"
-    assert document["result"]["records"] == 300
+    assert document["result"]["records"] == 150
     assert document["result"]["columns"]["email"]["role"] == "direct"
 
 
@@ -229,7 +229,7 @@ def test_anonymize_says_where_to_write_and_what_is_impossible(demo, tmp_path):
     (tmp_path / "policy.toml").write_text(said.replace('[population]\nfile = "register.csv"', ""))
     done = run(*given, "policy.toml", "-o", "out.csv", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "requires 301 individuals, and the table has 300" in done.stderr
+    assert "requires 301 individuals, and the table has 150" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["policy.toml"]
 
 
