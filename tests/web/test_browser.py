@@ -214,6 +214,24 @@ def test_exploring(walk):
     assert (held.k, held.search.suppression, held.search.weights) == (100, 0.02, {"sex": 3})
 
 
+@BOTH
+def test_perturbing(walk):
+    """A column is perturbed with the form, and all techniques are compared."""
+    unused = "birth_date ethnicity marital_status occupation height weight bmi insurance ms_diagnosis_year"
+    walk.server.decide(**dict.fromkeys(unused.split(), "insensitive"))
+    require(walk)
+    walk.page.get_by_text("Columns", exact=True).click()
+    walk.press("Change the perturbation of edss")
+    walk.page.get_by_label("Kind", exact=True).select_option("noise")
+    walk.page.get_by_label("Amount of noise").fill("0.2")
+    walk.look("4-protect-perturbed")
+    walk.press("Save perturbation")
+    walk.page.get_by_role("cell", name="noise").wait_for()
+    walk.press("Compare techniques")
+    walk.page.get_by_role("heading", name="Techniques", exact=True).wait_for()
+    walk.look("4-protect-techniques")
+
+
 def test_a_press_is_not_lost_while_a_preview_comes(walk):
     """Who types and then presses the button at once leaves the field with that: the button must stay where it is."""
     decide(walk)
