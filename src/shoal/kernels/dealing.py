@@ -35,7 +35,7 @@ def dealt(counts: Counts, size: int, draws: Words) -> tuple[Values, Counts]:
     if native is None:
         return buckets[: _deal(draws, order, left, buckets)], left
     words = np.ascontiguousarray(draws)
-    number = native.shoal_dealt(address(words), len(left), size, *map(address, (order, left, buckets)))
+    number = native.shoal_dealt(address(words), len(left), size, address(order), address(left), address(buckets))
     return buckets[:number], left
 
 

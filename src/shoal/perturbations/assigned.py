@@ -46,7 +46,7 @@ class Assigned:
             return codes
         places = self._places(words)
         there = self.words[places] == words
-        return np.where(there, self.codes[places], codes).astype(codes.dtype)
+        return np.where(there, self.codes[places], codes).astype(self.codes.dtype)
 
     def _places(self, words: Words) -> NDArray[np.int64]:
         """Return the first place whose word is not smaller than each of some words, or the last place.

@@ -292,6 +292,8 @@ class Policy(Checked):
                 yield from ((preset.name, criterion.says, criterion.requirement()) for criterion in preset.criteria)
             elif isinstance(asked, Model):
                 yield "policy", first_line(asked), asked
+        if self.search.publish is not None:
+            yield from (("publish", first_line(model), model) for model in self.search.publish.promised)
 
     @property
     def attack_limits(self) -> tuple[AttackLimit, ...]:

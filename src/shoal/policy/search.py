@@ -9,6 +9,7 @@ from pydantic import Field, field_serializer, field_validator, model_validator
 from shoal import toml
 from shoal.errors import DeclarationError
 from shoal.qualities.quality import QUALITIES
+from shoal.separation.separation import SEPARATIONS, Separation
 from shoal.techniques.outliers import OUTLIERS, Outliers, usual_way
 from shoal.techniques.technique import TECHNIQUES, Allows, Gives, Technique, allowing, giving, recodings, usual
 from shoal.validation import Checked, Share, one_of
@@ -20,6 +21,13 @@ for _name in TECHNIQUES:
             "name-and-kind", "The technique '{name}' is registered by another name than its kind.", name=_name
         )
 AnyTechnique: Any = Annotated[reduce(or_, TECHNIQUES.values()), Field(discriminator="kind")]
+for _name in SEPARATIONS:
+    if SEPARATIONS[_name].model_fields["kind"].default != _name:
+        raise DeclarationError(
+            "name-and-kind", "The separation '{name}' is registered by another name than its kind.", name=_name
+        )
+AnySeparation: Any = Annotated[reduce(or_, SEPARATIONS.values()), Field(discriminator="kind")]
+_TABLE = "table"  # the usual form of a release
 _FLAT = ("strict", "cuts")  # options of techniques that may also be given beside the technique (deprecated)
 
 
@@ -36,6 +44,13 @@ def _name_or_table(schema: dict[str, Any]) -> None:
     tables = {key: schema.pop(key) for key in ("discriminator", "oneOf", "anyOf") if key in schema}
     schema["anyOf"] = [{"enum": list(TECHNIQUES), "description": "technique with default options"}, tables]
     schema["default"] = usual().kind
+
+
+def _form_or_table(schema: dict[str, Any]) -> None:
+    """Add the short form, the name of a separation alone, to the JSON Schema."""
+    tables = {key: schema.pop(key) for key in ("discriminator", "oneOf", "anyOf") if key in schema}
+    schema["anyOf"] = [{"enum": [_TABLE, *SEPARATIONS], "description": "form with default options"}, tables]
+    schema["default"] = _TABLE
 
 
 class Search(Checked):
@@ -100,6 +115,14 @@ class Search(Checked):
         description="share of the individuals to release, drawn at random, 0 to 1 (default: all)",
     )
 
+    publish: AnySeparation | None = Field(
+        default=None,
+        title="Form of the release",
+        description=f"{_TABLE} (default): one table. "
+        + " ".join(f"{name}: {SEPARATIONS[name].says}" for name in SEPARATIONS),
+        json_schema_extra=_form_or_table,
+    )
+
     @property
     def technique(self) -> Technique:
         """The technique with all its options, including those given beside it."""
@@ -119,6 +142,10 @@ class Search(Checked):
     def _short(self, technique: Technique) -> Any:
         return technique.short
 
+    @field_serializer("publish")
+    def _form(self, separation: Separation | None) -> Any:
+        return _TABLE if separation is None else separation.short
+
     @model_validator(mode="before")
     @classmethod
     def _no_seed(cls, given: Any) -> Any:
@@ -131,6 +158,13 @@ class Search(Checked):
     def _named(cls, given: Any) -> Any:
         if isinstance(given, str):
             return {"kind": one_of(TECHNIQUES, "recoding", given)}
+        return given
+
+    @field_validator("publish", mode="before")
+    @classmethod
+    def _named_form(cls, given: Any) -> Any:
+        if isinstance(given, str):
+            return None if given == _TABLE else {"kind": one_of([_TABLE, *SEPARATIONS], "form of a release", given)}
         return given
 
     @field_validator("quality")
@@ -158,6 +192,8 @@ class Search(Checked):
         for name in _FLAT:
             self._check_flat(name)
         self._check_allowed()
+        if self.publish is not None and self.way.adds_records:
+            raise ValueError(f'publish = "{self.publish.kind}" cannot be combined with outliers = "{self.outliers}"')
         return self
 
     def _check_flat(self, name: str) -> None:

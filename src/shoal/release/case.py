@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.classes.shown import counted_rows
 from shoal.errors import PolicyError, did_you_mean
 from shoal.exact import exact
 from shoal.hierarchy.hierarchy import Hierarchy
@@ -112,8 +113,26 @@ class Case:
 
     @property
     def models(self) -> tuple[Model, ...]:
-        """The models that every scheme must meet: those of all requirements, and further ones."""
-        return (*(model for _, _, model in self.asked), *self.further)
+        """The models that every scheme must meet: those of all requirements, and further ones.
+
+        Requirements on sensitive values do not count if these are released by buckets, which meet them.
+        """
+        by_buckets = {*map(id, self.asked_of_values)}
+        return (*(model for _, _, model in self.asked if id(model) not in by_buckets), *self.further)
+
+    @cached_property
+    def asked_of_values(self) -> tuple[Model, ...]:
+        """The models that buckets of sensitive values must meet instead of the classes."""
+        form = self.policy.search.publish
+        if form is None or not form.is_diverse:
+            return ()
+        return tuple(model for _, _, model in self.asked if Need.SENSITIVE in model.needs)
+
+    @property
+    def unique(self) -> int:
+        """The number of persons with a record whose quasi-identifiers no other person has."""
+        _, members, _ = counted_rows(self.table, self.table.quasi)
+        return members.within(members.counts == 1)
 
     @cached_property
     def space(self) -> Space:

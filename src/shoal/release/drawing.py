@@ -20,6 +20,8 @@ from shoal.table.column import Column
 from shoal.table.scale import doubles
 from shoal.table.table import Table
 
+PLACES = "places"  # the purpose of the random words of values that are released by bucket
+
 
 def draw_key(policy: Policy) -> tuple[bytes, bool]:
     """Return the key of the policy, or a new random key, and whether the key is new."""
@@ -48,6 +50,11 @@ def drawing(
     purpose = f"cells of {column.name}" if stream is None else stream
     purpose = f"{purpose} ({salt})" if salt else purpose
     return Drawing(column.name, stream_key(key, purpose), draw, value_words(column) if stream is None else None)
+
+
+def placing(key: bytes, column: Column, draw: Callable[[Codes, Words], Codes]) -> Drawing:
+    """Return the bucket in which the values of a column have their places."""
+    return drawing(key, column, draw, None, PLACES)
 
 
 def drawn_numbers(key: bytes, purpose: str, number: int) -> NDArray[np.uint64]:

@@ -18,6 +18,7 @@ from shoal.release.part import ReleasePart
 from shoal.release.perturbed import perturbed
 from shoal.release.promise import Promise
 from shoal.release.release import Release
+from shoal.release.separated import check_identities, separated
 from shoal.release.soundness import check_sound
 from shoal.release.transformation import Transformation
 from shoal.release.transformed import Transformed
@@ -51,8 +52,10 @@ def released(case: Case, threads: int | None, progress: Hook) -> Release:
 
 
 def _attempt(case: Case, threads: int, progress: Hook) -> Release:
+    check_identities(case)
     searched = Transformation.of(case, treatment_of(case, threads, progress))
-    return _made(case, perturbed(case.table, case.policy, case.key, searched), progress)
+    changed = perturbed(case.table, case.policy, case.key, searched)
+    return _made(case, separated(case, changed), progress)
 
 
 def _unsearched(case: Case, progress: Hook) -> Release:
@@ -210,7 +213,7 @@ def _made(case: Case, transformation: Transformation, progress: Hook) -> Release
         given=case.given,
         policy=case.policy,
         transformation=transformation,
-        origins=cache(lambda: case.given_records(released.origins())),
+        origins=cache(lambda: case.given_records(released.first_origins())),
         left_out={name: why for name, why in released.left_out.items() if name in case.given},
         classes=account["classes"],
         quality=quality,

@@ -1,6 +1,5 @@
 """Soundness: consistency of a treatment with the declarations of its technique and its number of suppressed persons."""
 
-import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -8,7 +7,6 @@ import numpy as np
 from shoal.classes.shown import counted_rows, showing
 from shoal.errors import ReleaseError
 from shoal.release.case import Case
-from shoal.table.role import Role
 from shoal.techniques.change import Added, Change, Drawn, Generalised, Moved, Replaced
 from shoal.techniques.technique import Technique, Truth
 from shoal.techniques.treatment import Treatment
@@ -20,7 +18,7 @@ _LEAST = {Replaced: Truth.REPRESENTATIVE, Drawn: Truth.PERTURBED, Moved: Truth.P
 def check_sound(case: Case, treatment: Treatment) -> None:
     """Refuse a treatment that contradicts the declarations of its technique or of its treatment of outliers."""
     technique, way = case.policy.search.technique, case.policy.search.way
-    for problem in (*_persons(case, treatment), *_columns(case, treatment, technique), *_split(case, treatment)):
+    for problem in (*_persons(case, treatment), *_columns(case, treatment, technique)):
         raise ReleaseError(
             "unsound-technique",
             "The technique '{technique}' {problem}. Nothing is released.",
@@ -78,31 +76,6 @@ def _codes(change: Generalised | Replaced) -> tuple[np.ndarray, int]:
     if isinstance(change, Generalised):
         return np.asarray(change.shown), len(change.nodes)
     return np.asarray(change.codes), change.column.size
-
-
-def _split(case: Case, treatment: Treatment) -> Iterator[str]:
-    """Yield the reasons why a table cannot be split.
-
-    Records of a group must share their quasi-identifier values; otherwise cells could be attributed to a record.
-    """
-    split = treatment.split
-    if split is None:
-        return
-    fixed = [name for name in split.columns if case.table.roles.get(name) not in {Role.SENSITIVE, Role.INSENSITIVE}]
-    if fixed:
-        yield f"splits off column '{fixed[0]}', which is neither sensitive nor insensitive"
-    if not split.columns:
-        yield "splits off no column"
-    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*", split.table):
-        yield "gives the second table a name that is no word of small letters, digits, - and _"
-    if len(split.groups) != len(treatment.rows):
-        yield f"groups {len(split.groups):,} of {len(treatment.rows):,} distinct rows"
-        return
-    kept = np.flatnonzero(~treatment.suppressed)
-    shown = [*(change.shown for change in treatment.generalised), *(change.codes for change in treatment.replaced)]
-    pairs = np.unique(np.stack([split.groups, *shown])[:, kept], axis=1)
-    if len(np.unique(pairs[0])) < pairs.shape[1]:
-        yield "links records with different quasi-identifiers by one group"
 
 
 def _name(change: Change) -> str | None:

@@ -17,8 +17,9 @@ from shoal.release.case import Case
 from shoal.release.columns import labelled
 from shoal.release.linked import followed
 from shoal.release.representative import represented
+from shoal.separation.split import Split
 from shoal.table.column import Column
-from shoal.techniques.change import Coarsened, Drawn, RowMask, Split
+from shoal.techniques.change import Coarsened, Drawn, RowMask
 from shoal.techniques.treatment import Treatment
 
 Cells = Mapping[str, tuple[Column, Codes]]
@@ -68,7 +69,6 @@ class Transformation:
             cells=_cells(case, treatment, recoding),
             drawn=treatment.drawn,
             changed=treatment.overwritten,
-            split=treatment.split,
             moved=treatment.moved,
             added=treatment.added,
             persons=treatment.persons,
@@ -87,7 +87,7 @@ class Transformation:
 
     @property
     def draws(self) -> bool:
-        """Whether the key is used to draw cells, or to number the groups of a split table."""
+        """Whether the key is used to draw cells, or to number the buckets of a split table."""
         return bool(self.drawn) or self.split is not None
 
     def with_changes(self, changes: Sequence[Drawn | Coarsened], words: Words | None) -> "Transformation":

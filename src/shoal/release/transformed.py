@@ -1,6 +1,6 @@
 """Transformed table: the released cells of every record, in an order that discloses nothing."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -12,17 +12,18 @@ from shoal.engines.protocol import Engine, Rewriting
 from shoal.engines.translated import translated
 from shoal.engines.written import rewritten
 from shoal.kernels.translation import Codes, narrowest
-from shoal.release.drawing import drawing, drawn_numbers, identity
+from shoal.release.drawing import drawing, drawn_numbers, identity, placing
 from shoal.release.pseudonyms import pseudonymous
 from shoal.release.transformation import Transformation
+from shoal.separation.split import PlaceBuckets, RowBuckets, Split
 from shoal.table.about import About
 from shoal.table.column import Column
 from shoal.table.compaction import compacted
 from shoal.table.kind import Kind
 from shoal.table.names import unused
+from shoal.table.raw import Encoded
 from shoal.table.role import Role
 from shoal.table.table import Source, Table
-from shoal.techniques.change import Split
 
 _LEFT_OUT = {
     Role.DIRECT: "direct identifier",
@@ -38,6 +39,7 @@ class Transformed:
 
     ``table``: all released columns. ``tables``: the released table, or the tables into which it was split, by the
     suffix of their name. ``origins()``: the original record of each record of ``table``; −1 for a counterfeit.
+    ``first_origins()``: those of the first of ``tables``, whose order differs if the table was split.
     ``left_out``: the original columns that are not released, and the reason for each. ``whose``: a column with the
     number of the person, which the engine holds but the table does not show. ``thresholds``: the columns with the
     requirements of individuals, and ``truths``: the true values of sensitive columns whose cells are changed; the
@@ -47,6 +49,7 @@ class Transformed:
     table: Table
     tables: Mapping[str, Table]
     origins: Callable[[], NDArray[np.intp]]
+    first_origins: Callable[[], NDArray[np.intp]]
     left_out: Mapping[str, str]
     whose: Column | None = None
     thresholds: Mapping[str, Column] = field(default_factory=dict)
@@ -90,11 +93,13 @@ class _Writing:
             how = replace(how, added=self._counterfeits(how, columns))
         whole, hidden, origins = self._released(how, columns, [name for name in how.names if self._is_shown(name)])
         split = self.transformation.split
-        tables = {"": whole} if split is None else dict(self._split(how, columns, split))
+        tables, first_origins = {"": whole}, origins
+        if split is not None:
+            tables, first_origins = self._split(how, columns, split)
         thresholds = {name: hidden.pop(name) for name in self._thresholds}
         truths = {name: hidden.pop(hidden_name) for name, hidden_name in self._truths.items()}
         return Transformed(
-            whole, tables, origins, self._left_out, next(iter(hidden.values()), None), thresholds, truths
+            whole, tables, origins, first_origins, self._left_out, next(iter(hidden.values()), None), thresholds, truths
         )
 
     @cached_property
@@ -144,9 +149,18 @@ class _Writing:
         columns = {
             name: drawn[name].column if name in drawn else (by_row.get(name) or others[name])[0] for name in names
         }
+        by_record = {
+            name: drawing(self.key, self.table[name], change.draw, change.stream, change.salt)
+            for name, change in drawn.items()
+        }
         if decided.split is not None and self._link is not None:
-            by_row[self._link] = self._groups(decided.split, self._link)
-            columns[self._link] = by_row[self._link][0]
+            buckets = decided.split.buckets
+            if isinstance(buckets, RowBuckets):
+                by_row[self._link] = self._numbered(buckets, self._link)
+                columns[self._link] = by_row[self._link][0]
+            else:
+                by_record[self._link] = placing(self.key, self.table[decided.split.columns[0]], buckets.bucket)
+                columns[self._link] = _numbers(self._link, buckets.number)
         how = Rewriting(
             rows=decided.rows,
             kept=~decided.suppressed,
@@ -154,12 +168,9 @@ class _Writing:
             by_code={name: (name, places[: self.table[name].size]) for name, (_, places) in others.items()},
             names=tuple(columns),
             sizes={name: column.size for name, column in columns.items()},
-            by_record={
-                name: drawing(self.key, self.table[name], change.draw, change.stream, change.salt)
-                for name, change in drawn.items()
-            },
-            identity=identity(self.table) if drawn else None,
-            words=self.transformation.words if drawn else None,
+            by_record=by_record,
+            identity=identity(self.table) if by_record else None,
+            words=self.transformation.words if by_record else None,
         )
         return how, columns
 
@@ -175,13 +186,13 @@ class _Writing:
             return self.transformation.coarsened[name]
         return column, np.arange(column.size, dtype=narrowest(max(column.size, 1)))
 
-    def _groups(self, split: Split, name: str) -> tuple[Column, Codes]:
-        """Return the column of group numbers, and the code of each row. The code of suppressed rows has no meaning."""
+    def _numbered(self, buckets: RowBuckets, name: str) -> tuple[Column, Codes]:
+        """Return the column of bucket numbers, and the code of each row. The code of suppressed rows has no meaning."""
         kept = np.flatnonzero(~self.transformation.suppressed)
-        groups, of_kept = np.unique(split.groups[kept], return_inverse=True)
-        order = np.argsort(drawn_numbers(self.key, f"groups of {split.table}", len(groups)), kind="stable")
-        column = Column(name, Kind.INTEGER, pa.array(np.arange(1, len(groups) + 1)))
-        codes = np.zeros(len(split.groups), narrowest(max(column.size, 1)))
+        numbers, of_kept = np.unique(buckets.of_row[kept], return_inverse=True)
+        order = np.argsort(drawn_numbers(self.key, "numbers of the buckets", len(numbers)), kind="stable")
+        column = _numbers(name, len(numbers))
+        codes = np.zeros(len(buckets.of_row), narrowest(max(column.size, 1)))
         codes[kept] = np.argsort(order, kind="stable")[of_kept]
         return column, codes
 
@@ -231,12 +242,34 @@ class _Writing:
     def _role(self, name: str) -> Role:
         return Role.INSENSITIVE if name in self.keys else self.table.roles.get(name, Role.QUASI)
 
-    def _split(self, how: Rewriting, columns: Mapping[str, Column], split: Split) -> Iterator[tuple[str, Table]]:
-        """Yield both parts of a split table, each with the suffix of its name."""
+    def _split(
+        self, how: Rewriting, columns: Mapping[str, Column], split: Split
+    ) -> tuple[dict[str, Table], Callable[[], NDArray[np.intp]]]:
+        """Return both parts of a split table by the suffix of their name, and the origins of the first."""
         apart = [name for name in how.names if name in split.columns]
-        first = [name for name in how.names if name not in apart and self._is_shown(name)]
-        yield "", self._released(how, columns, first)[0]
-        yield split.table, self._released(how, columns, (str(self._link), *apart))[0]
+        shown = [name for name in how.names if name not in apart and self._is_shown(name)]
+        first, _, origins = self._released(how, columns, shown)
+        if isinstance(split.buckets, RowBuckets):
+            second = self._released(how, columns, (str(self._link), *apart))[0]
+        else:
+            second = self._places(split.buckets, columns, apart[0])
+        return {"": first, split.table: second}, origins
+
+    def _places(self, buckets: PlaceBuckets, columns: Mapping[str, Column], name: str) -> Table:
+        """Return the table of the values by bucket, in an order that discloses nothing."""
+        column, codes = compacted(columns[name], buckets.codes)
+        order = np.lexsort([codes, buckets.of_place])
+        link = columns[str(self._link)]
+        encoded = [Encoded(link, buckets.of_place[order]), Encoded(column, codes[order])]
+        before = self.table.source
+        about = {name: _about(column, self.table)} if name in before.about else {}
+        source = Source(before.origin, before.frame, before.details, about=about, files=before.files)
+        return Table.of(encoded, len(order), source).assign(quasi=[link.name], sensitive=[name])
+
+
+def _numbers(name: str, number: int) -> Column:
+    """Return a column of bucket numbers."""
+    return Column(name, Kind.INTEGER, pa.array(np.arange(1, number + 1)))
 
 
 def _compacted(columns: Mapping[str, Column], engine: Engine) -> tuple[dict[str, Column], Engine]:

@@ -4,7 +4,7 @@ Nothing from the search is used. Only information that the files do not contain 
 and the distribution of the sensitive values in the original.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,10 @@ from shoal.engines.derived import DerivedEngine
 from shoal.engines.memory import MemoryEngine
 from shoal.errors import ReleaseError
 from shoal.fileset import FileSet
+from shoal.kernels.grouping import group_rows
 from shoal.kernels.translation import Codes, narrowest
 from shoal.models.evidence import Gatherer
-from shoal.models.model import Model
+from shoal.models.model import Model, Need
 from shoal.policy.policy import Policy
 from shoal.policy.references import Reference, references
 from shoal.release.columns import labelled
@@ -83,10 +84,7 @@ def verified(promises: Mapping[str, Promise], policy: Policy) -> dict[str, tuple
     Tables larger than memory are evaluated without being written, and verified from their files when they are saved.
     """
     if any(not isinstance(promise.whole.engine, MemoryEngine) for promise in promises.values()):
-        return {
-            name: check(judged(as_written(promise.whole), promise.whole, promise.original, promise.asked))
-            for name, promise in promises.items()
-        }
+        return {name: check(judged(as_written(promise.whole), promise)) for name, promise in promises.items()}
     written: dict[str, tuple[Path | Stored, Mapping[str, Any]]] = {}
     with scratch_folder() as folder, FileSet() as files:
         for promise in promises.values():
@@ -106,17 +104,24 @@ def noting(
     return note
 
 
-def judged(
-    stored: Table, promised: Table, original: Original, requirements: Iterable[tuple[str, str, Model]]
-) -> tuple[Judgement, ...]:
-    """Evaluate every requirement on a released table. ``promised``: the expected table, with its roles."""
-    table = with_persons(stored, promised, original)
+def judged(stored: Table, promise: Promise) -> tuple[Judgement, ...]:
+    """Evaluate every requirement on a released table.
+
+    In a split table, the buckets are the classes of requirements on sensitive values.
+    """
+    table, original = with_persons(stored, promise.whole, promise.original), promise.original
+    known = tuple(name for name in table.quasi if name != promise.link)
     gatherer = Gatherer(table, original.missing, original.hierarchies, original.population, original.reference)
     return tuple(
         Judgement(source, says, model.verdict(gatherer.evidence(view)))
-        for source, says, model in requirements
-        for view in model.views(table.quasi, table.sensitive)
+        for source, says, model in promise.asked
+        for view in model.views(_classified(model, known, promise.link), table.sensitive)
     )
+
+
+def _classified(model: Model, known: tuple[str, ...], link: str | None) -> tuple[str, ...]:
+    """Return the columns whose values form the classes of a model."""
+    return known if link is None or Need.SENSITIVE not in model.needs else (link,)
 
 
 def as_written(table: Table) -> Table:
@@ -161,14 +166,13 @@ def _joined(stored: Sequence[Table], promise: Promise) -> Table:
     if not isinstance(promise.whole.engine, MemoryEngine):
         return as_written(promise.whole)  # its parts were already compared with the promise
     first, second = stored
+    if first.records != second.records:
+        _check_places(second, promise, promise.link)
+        return as_written(promise.whole)  # which record is whose is known to the owner alone
     groups = [
         np.argsort(_placed(table[promise.link], first[promise.link])[table.codes(promise.link)], kind="stable")
         for table in stored
     ]
-    if first.records != second.records:
-        raise ReleaseError(
-            "not-as-promised", "The linked tables of the written release have different numbers of records."
-        )
     encoded = [Encoded(column, first.codes(column.name)) for column in first.columns]
     for column in second.columns:
         if column.name != promise.link:
@@ -176,6 +180,25 @@ def _joined(stored: Sequence[Table], promise: Promise) -> Table:
             codes[groups[0]] = second.codes(column.name)[groups[1]]
             encoded.append(Encoded(column, codes))
     return Table.of(encoded, first.records, first.source)
+
+
+def _check_places(values: Table, promise: Promise, link: str) -> None:
+    """Refuse values by bucket that are not those of the persons in the bucket, each person and value once."""
+    whole, subject = promise.whole, promise.original.subject
+    name = next(name for name in values.names if name != link)
+    same = False
+    if isinstance(subject, Column):
+        persons = whole.engine.distinct([link, name, subject.name]).codes
+        pairs = group_rows(persons[:2], [whole[link].size, whole[name].size], len(persons[0]))
+        columns = {column: (whole[column], _placed(values[column], whole[column])) for column in (link, name)}
+        places = values.recoded(columns).distinct([link, name])
+        expected = [codes[pairs.first] for codes in persons[:2]]
+        alike = all(np.array_equal(codes, other) for codes, other in zip(places.codes, expected, strict=True))
+        same = alike and np.array_equal(places.counts, pairs.counts)
+    if not same:
+        raise ReleaseError(
+            "not-as-promised", "The values of the written release are not those of the individuals in their buckets."
+        )
 
 
 def _in(names: Sequence[str], table: Table) -> list[str]:
@@ -226,7 +249,7 @@ def _judged(
         table = Table.of([*own, *heritage.columns], table.records, table.source)
         persons = _persons(name, policy, tables)
         original = original if persons is None else replace(original, subject=persons)
-    return judged(table, promise.whole, original, promise.asked)
+    return judged(table, replace(promise, original=original))
 
 
 def _persons(name: str, policy: Policy, tables: Mapping[str, Table]) -> tuple[Column, Codes] | None:

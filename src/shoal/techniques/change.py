@@ -105,19 +105,4 @@ class Added:
     rows: Ints
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Split:
-    """Release of some ``columns`` in a second table, so that their cells cannot be linked to single records.
-
-    Both tables contain the column ``link``, the number of a group of records. Row r belongs to the group ``groups[r]``;
-    all rows of a group show the same quasi-identifier values. Group numbers are permuted under the key. ``table``: the
-    suffix that distinguishes the name of the second table from that of the first.
-    """
-
-    table: str
-    columns: tuple[str, ...]
-    link: str
-    groups: Ints
-
-
-Change: TypeAlias = Generalised | Replaced | Drawn | Coarsened | Suppressed | Moved | Added | Split
+Change: TypeAlias = Generalised | Replaced | Drawn | Coarsened | Suppressed | Moved | Added

@@ -10,7 +10,7 @@ from shoal.engines.protocol import DistinctRows
 from shoal.recoding.nodes import Domain, Fate, Ints, Nodes
 from shoal.recoding.recoding import Recoding
 from shoal.search.space import Space
-from shoal.techniques.change import Added, Change, Drawn, Generalised, Moved, Replaced, RowMask, Split, Suppressed
+from shoal.techniques.change import Added, Change, Drawn, Generalised, Moved, Replaced, RowMask, Suppressed
 from shoal.techniques.units import Units
 
 C = TypeVar("C", bound=Change)
@@ -101,16 +101,10 @@ class Treatment:
         return changes[0].rows if changes else np.zeros(0, np.int64)
 
     @property
-    def split(self) -> Split | None:
-        """The release of columns in a second table, if any."""
-        changes = self._all(Split)
-        return changes[0] if changes else None
-
-    @property
     def scheme(self) -> dict[str, int]:
         """The level of each column with one level for all rows; empty if records are changed in any other way."""
         levels = {change.name: change.level for change in self.generalised}
-        others = any(not isinstance(change, Generalised | Suppressed | Split) for change in self.changes)
+        others = any(not isinstance(change, Generalised | Suppressed) for change in self.changes)
         shared = {name: level for name in self.rows.columns if (level := levels.get(name)) is not None}
         return {} if others else shared
 

@@ -1,0 +1,92 @@
+"""Separated columns: the buckets that link sensitive values, released apart, to the records of the first table."""
+
+from dataclasses import replace
+from functools import cache, partial
+from math import ceil
+
+import numpy as np
+
+from shoal.errors import PolicyError
+from shoal.kernels.grouping import group_rows
+from shoal.models.model import Model
+from shoal.release.case import Case
+from shoal.release.drawing import PLACES, drawn_numbers
+from shoal.release.kept_records import KeptRecords
+from shoal.release.requirement_check import check_requirement
+from shoal.release.transformation import Transformation
+from shoal.remedy import Setting, either
+from shoal.separation.separation import Places, Separable
+from shoal.separation.split import Numbers, PlaceBuckets
+
+
+def separated(case: Case, transformation: Transformation) -> Transformation:
+    """Return the transformation with the buckets of the columns that the policy releases apart, if any."""
+    form = case.policy.search.publish
+    if form is None:
+        return transformation
+    for model in case.asked_of_values:
+        check_requirement(model, case.table, case.policy, case.register)
+    _check_unperturbed(case)
+    table, subject = case.table, case.table.subject
+    read = (*table.sensitive, *([] if subject is None else [subject]))
+    records = KeptRecords(table, transformation, case.key, read)
+
+    @cache
+    def places(name: str) -> Places:
+        draws = records.draws(name, () if subject is None else (subject,), None, PLACES)
+        return Places(table[name], draws, None if subject is None else draws.codes[subject])
+
+    split = form.split(
+        Separable(
+            sensitive=table.sensitive,
+            distinct=_distinct(case.asked_of_values),
+            places=places,
+            classes=partial(_classes, transformation),
+            random=partial(drawn_numbers, case.key),
+        )
+    )
+    words = records.words if isinstance(split.buckets, PlaceBuckets) else transformation.words
+    return replace(transformation, split=split, words=words)
+
+
+def check_identities(case: Case) -> None:
+    """Refuse to release unchanged quasi-identifiers, unless the policy allows it explicitly."""
+    form = case.policy.search.publish
+    if form is None or not form.is_diverse or form.releases_identities or case.models:
+        return
+    raise PolicyError(
+        "identities-public",
+        "No requirement concerns the quasi-identifiers, so they would be released unchanged. {unique:individual} of "
+        "{persons:,} {are} unique in them.",
+        remedy=either(
+            Setting("require", [{"model": "k-anonymity", "k": 5}]), Setting("search.publish.identities_public", True)
+        ),
+        unique=case.unique,
+        persons=case.persons,
+        are="is" if case.unique == 1 else "are",
+    )
+
+
+def _check_unperturbed(case: Case) -> None:
+    """Refuse to release perturbed values apart."""
+    perturbed = [name for name in case.policy.perturbed if name in case.table.sensitive]
+    if perturbed:
+        raise PolicyError(
+            "perturbed-and-separated",
+            "Column '{column}' is perturbed, so it cannot be released in a second table.",
+            remedy="Remove one of the two.",
+            column=perturbed[0],
+        )
+
+
+def _distinct(models: tuple[Model, ...]) -> int:
+    """Return the largest number of different values that a model demands of a class."""
+    return ceil(max((model.distinct for model in models), default=1))
+
+
+def _classes(transformation: Transformation) -> Numbers:
+    """Return the equivalence class of each distinct row: rows that show the same cells."""
+    cells = [*transformation.cells.values()]
+    if not cells:
+        return np.zeros(len(transformation.rows), np.uint32)
+    return group_rows([codes for _, codes in cells], [column.size for column, _ in cells], len(transformation.rows)).ids

@@ -1,0 +1,1 @@
+"""Separation: sensitive values in a table of their own, so that a release does not state whose they are."""

@@ -1,0 +1,134 @@
+"""Buckets: who is in which bucket, and which sensitive values each bucket holds (Anatomy)."""
+
+from typing import ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from shoal.errors import PolicyError, did_you_mean
+from shoal.kernels.translation import narrowest
+from shoal.models.model import MODELS, Model
+from shoal.perturbations.assigned import Assigned
+from shoal.remedy import Setting, either
+from shoal.separation.anatomy import anatomised, most_diverse
+from shoal.separation.separation import SEPARATIONS, Places, Separable, Separation
+from shoal.separation.split import PlaceBuckets, Split
+
+
+@SEPARATIONS.register("buckets")
+class Buckets(Separation):
+    """Put individuals with different sensitive values into buckets, and release the values by bucket (Anatomy).
+
+    No value has two places in a bucket, and each bucket has at least l places (Xiao & Tao 2006):
+
+        P(value) ≤ 1/l
+
+    for an adversary who knows the bucket of an individual and nothing about the relation of sensitive values to the
+    columns of the first table. This relation can be learned from the release: the attack bucket-inference measures how
+    far. An individual with several values has a place for each of them, in different buckets.
+    """
+
+    kind: Literal["buckets"] = "buckets"
+    l: int | None = Field(  # noqa: E741 - the name in the literature
+        default=None,
+        ge=2,
+        title="Values per bucket (l)",
+        description="smallest number of different values in a bucket (default: the largest l of the requirements)",
+    )
+    column: str | None = Field(
+        default=None, title="Sensitive column", description="column released by bucket (default: the sensitive column)"
+    )
+    identities_public: bool = Field(
+        default=False,
+        title="Quasi-identifiers unchanged",
+        description="whether quasi-identifiers may be released unchanged, if no requirement such as k-anonymity "
+        "concerns them",
+    )
+    says: ClassVar[str] = "Sensitive values are in a second table, by bucket of individuals with different values."
+    guarantee: ClassVar[str] = (
+        "No value has more than 1/l of the places of a bucket. This limits the risk for an adversary who knows nothing "
+        "about the relation of the value to other columns, which can be learned from the release."
+    )
+    iso: ClassVar[str] = "permutation (bucketisation)"
+
+    @property
+    def promised(self) -> tuple[Model, ...]:
+        """l-diversity, if l is given."""
+        return () if self.l is None else (MODELS["l-diversity"].model_validate({"l": self.l, "column": self.column}),)
+
+    @property
+    def releases_identities(self) -> bool:
+        """Whether the policy allows the release of unchanged quasi-identifiers."""
+        return self.identities_public
+
+    def split(self, table: Separable) -> Split:
+        """Deal the values of the column into buckets."""
+        name = self._column(table)
+        size = max(self.l or 1, table.distinct)
+        if size < 2:
+            raise PolicyError(
+                "no-diversity",
+                "The number of different values per bucket is not given.",
+                remedy=either(Setting("search.publish.l", 3), Setting("require", [{"model": "l-diversity", "l": 3}])),
+            )
+        places = table.places(name)
+        self._check(places, size)
+        random = table.random(f"buckets of {name}", 2 * len(places.draws))
+        of_place = anatomised(places.codes, size, random, places.persons)
+        if of_place is None:
+            raise _too_few(name, size)
+        numbers = np.argsort(table.random(f"numbers of the buckets of {name}", int(of_place.max()) + 1), kind="stable")
+        numbered = numbers[of_place].astype(narrowest(len(numbers)))
+        bucket = Assigned.of(places.draws, numbered)
+        return Split((name,), PlaceBuckets(len(numbers), bucket, places.codes, numbered))
+
+    def _column(self, table: Separable) -> str:
+        """Return the column that is released by bucket; it must be the only sensitive one."""
+        named = table.sensitive if self.column is None else (self.column,)
+        if len(named) != 1 or named[0] not in table.sensitive:
+            raise PolicyError(
+                "bucketed-column",
+                "Buckets hold one sensitive column, and {columns}.",
+                remedy=did_you_mean(self.column, table.sensitive)
+                if self.column is not None
+                else either(*(Setting("search.publish.column", name) for name in table.sensitive)),
+                columns=f"the table has {len(named)}" if self.column is None else f"'{self.column}' is none",
+            )
+        beside = [name for name in table.sensitive if name != named[0]]
+        if beside:
+            raise PolicyError(
+                "sensitive-beside-buckets",
+                "Column '{column}' is sensitive as well, and would be released beside the quasi-identifiers.",
+                remedy=either(
+                    "Give it the role direct, so that it is not released", Setting("search.publish", "permutation")
+                ),
+                column=beside[0],
+            )
+        return named[0]
+
+    @staticmethod
+    def _check(places: Places, size: int) -> None:
+        """Refuse more different values per bucket than the frequency of the values allows."""
+        largest = most_diverse(np.bincount(places.codes, minlength=1).astype(np.int64))
+        if size > largest:
+            raise PolicyError(
+                "not-eligible",
+                "A value of column '{column}' is too frequent for buckets of {size} different values.",
+                remedy=[
+                    f"The largest possible l is {largest}.",
+                    *([] if largest < 2 else [either(Setting("search.publish.l", largest))]),
+                ],
+                column=places.column.name,
+                size=size,
+            )
+
+
+def _too_few(name: str, size: int) -> PolicyError:
+    """Return the error for places that cannot be dealt without giving a person two places of a bucket."""
+    return PolicyError(
+        "not-eligible",
+        "No buckets of {size} values of column '{column}' were found in which no individual has two places.",
+        remedy="Reduce l, or reduce the table to one record per individual.",
+        column=name,
+        size=size,
+    )

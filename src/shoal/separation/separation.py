@@ -1,0 +1,109 @@
+"""Separations: ways to release sensitive values apart from the quasi-identifiers, and what each of them guarantees."""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import DeclarationError
+from shoal.kernels.siphash import Words
+from shoal.kernels.translation import Codes
+from shoal.models.model import Model
+from shoal.perturbations.column_values import Draws
+from shoal.registry import Registry
+from shoal.separation.split import Numbers, Split
+from shoal.table.column import Column
+from shoal.validation import Checked
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Places:
+    """The places of a ``column``: one for each value of a person, or for each record if records are persons.
+
+    ``draws``: the random word and the codes of each place. ``persons``: the person of each place; None if every place
+    belongs to another one.
+    """
+
+    column: Column
+    draws: Draws
+    persons: NDArray[np.integer[Any]] | None = None
+
+    @property
+    def codes(self) -> Codes:
+        """The value of each place."""
+        return self.draws.codes[self.column.name]
+
+
+@dataclass(frozen=True, slots=True)
+class Separable:
+    """A transformed table, as far as a separation may read it.
+
+    ``sensitive``: its sensitive columns. ``distinct``: the number of different values that requirements demand of a
+    class; 1 if they demand none. ``places(column)``: the places of a column. ``classes()``: the equivalence class of
+    each distinct row. ``random(purpose, number)``: random words under the key.
+    """
+
+    sensitive: tuple[str, ...]
+    distinct: int
+    places: Callable[[str], Places]
+    classes: Callable[[], Numbers]
+    random: Callable[[str, int], Words]
+
+
+class Separation(Checked):
+    """The base of all separations. A subclass has a ``kind``, its options as fields, and :meth:`split`.
+
+    ``says``: a sentence on what is released. ``guarantee``: a sentence on what is guaranteed, and under which
+    condition. ``iso``: the operation in the terms of ISO/IEC 20889. ``is_diverse``: whether its buckets meet
+    requirements on sensitive values, so that quasi-identifiers are not generalised for their sake.
+    """
+
+    kind: str
+    says: ClassVar[str]
+    guarantee: ClassVar[str]
+    iso: ClassVar[str]
+    is_diverse: ClassVar[bool] = True
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **options: Any) -> None:
+        """Refuse a separation that lacks a required declaration."""
+        super().__pydantic_init_subclass__(**options)
+        for name in ("says", "guarantee", "iso"):
+            if not isinstance(getattr(cls, name, None), str):
+                raise DeclarationError(
+                    "no-declaration",
+                    "The separation {separation} lacks {name}: ClassVar[str].",
+                    separation=cls.__name__,
+                    name=name,
+                )
+
+    @abstractmethod
+    def split(self, table: Separable) -> Split:
+        """Return the columns that are released apart, and the buckets that link them to the others."""
+
+    @property
+    def promised(self) -> tuple[Model, ...]:
+        """The models that its own options require, which are verified like those of the policy."""
+        return ()
+
+    @property
+    def releases_identities(self) -> bool:
+        """Whether quasi-identifiers may be released although no requirement concerns them."""
+        return False
+
+    @classmethod
+    def called(cls) -> str:
+        """Return the name of the separation in a policy."""
+        return str(cls.model_fields["kind"].default)
+
+    @property
+    def short(self) -> str | dict[str, Any]:
+        """The separation in the notation of a policy: its name, with the options that were set explicitly."""
+        chosen = self.model_dump(mode="json", exclude_unset=True, exclude={"kind"})
+        return {"kind": self.kind, **chosen} if chosen else self.kind
+
+
+SEPARATIONS: Registry[type[Separation]] = Registry("separation", "shoal.separation")
