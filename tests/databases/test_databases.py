@@ -15,7 +15,6 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.dialects import mysql
 from tests.databases.conftest import PASSWORD
-from tests.release.test_split import Apart, with_technique
 
 import shoal
 from shoal.cli import main
@@ -51,7 +50,7 @@ def patients(rows=2000):
 
 
 def split(table):
-    return shoal.anonymize(table, with_technique(shoal.Policy.parse(POLICY), Apart(columns=("dx",))))
+    return shoal.anonymize(table, shoal.Policy.parse(POLICY + 'search.publish = "permutation"\n'))
 
 
 def in_order(table):
@@ -193,12 +192,12 @@ def test_read_anonymize_write_back(server, engine, tmp_path):
 def test_a_table_that_is_split_becomes_two(server, tmp_path):
     given = shoal.read(patients())
     written = split(given).save(url(server, "released"), beside=tmp_path)
-    assert server.tables() == ["released", "released_sensitive"]
+    assert server.tables() == ["released", "released_values"]
     assert [str(place).rpartition(" ")[2] for place in written[:2]] == server.tables()
     groups, others = (server.rows(f"SELECT bucket FROM {name}") for name in server.tables())
     assert sorted(groups) == sorted(others)
     manifest = json.loads((tmp_path / "released.manifest.json").read_text())
-    assert len(manifest["tables"]["release.sensitive"]) == len(manifest["table_fingerprint"]) == 64
+    assert len(manifest["tables"]["release.values"]) == len(manifest["table_fingerprint"]) == 64
 
 
 def test_a_table_that_is_there_is_replaced_only_if_told_to(server):

@@ -86,7 +86,7 @@ def test_anonymized_from_table_to_table(tmp_path):
 def test_a_table_that_is_split_becomes_two(tmp_path):
     release = split(shoal.read(patients()))
     release.save("spark:hospital.split", beside=tmp_path, force=True)
-    stored = [shoal.read(f"spark:hospital.{name}") for name in ("split", "split_sensitive")]
+    stored = [shoal.read(f"spark:hospital.{name}") for name in ("split", "split_values")]
     assert [in_order(table) for table in stored] == [in_order(table) for table in release.tables.values()]
 
 

@@ -13,7 +13,7 @@ from shoal.policy.search import Search
 from shoal.table.column import Column
 from shoal.table.kind import Kind
 from shoal.table.role import Role
-from shoal.techniques.change import Added, Drawn, Moved, Replaced, Split, Suppressed
+from shoal.techniques.change import Added, Drawn, Moved, Replaced, Suppressed
 from shoal.techniques.full_domain import best_scheme
 from shoal.techniques.technique import Technique, Truth
 from shoal.techniques.treatment import Treatment
@@ -51,7 +51,6 @@ class Careless(Technique):
             "adds": [Added(np.arange(4))],
             "replaces some": [Replaced(column, np.zeros(2, np.uint8))],
             "replaces by nothing": [Replaced(column, np.full(len(treatment.rows), 200, np.uint8))],
-            "splits": [Split("../x", ("dx",), "group", np.arange(len(treatment.rows)))],
         }
         if self.does == "returns nothing":
             return None
@@ -73,7 +72,6 @@ class Careless(Technique):
         ("says nothing", "has no Generalised change for column 'age'"),
         ("replaces some", "changes 2 of 8 distinct rows in column 'age'"),
         ("replaces by nothing", "shows codes in column 'age' that stand for nothing"),
-        ("splits", "no word of small letters"),
         ("returns nothing", "returns no treatment"),
     ],
 )

@@ -9,11 +9,11 @@ from shoal.kernels import library
 from shoal.kernels.library import address
 from shoal.kernels.siphash import Words
 
-Values: TypeAlias = NDArray[np.uint32]
+DealtValues: TypeAlias = NDArray[np.uint32]
 Counts: TypeAlias = NDArray[np.int64]
 
 
-def dealt(counts: Counts, size: int, draws: Words) -> tuple[Values, Counts]:
+def dealt(counts: Counts, size: int, draws: Words) -> tuple[DealtValues, Counts]:
     """Deal values into buckets of ``size`` different ones; return the values of each bucket, and the counts left.
 
     Each bucket takes the values of which most are left, and random ones of those of which equally many are left
@@ -21,8 +21,8 @@ def dealt(counts: Counts, size: int, draws: Words) -> tuple[Values, Counts]:
     ``draws``: a random word for each value that is dealt.
 
     >>> dealt(np.array([2, 1, 1]), 2, np.zeros(4, np.uint64))
-    (array([[0, 2],
-           [0, 1]], dtype=uint32), array([0, 0, 0]))
+    (array([[0, 1],
+           [2, 0]], dtype=uint32), array([0, 0, 0]))
     """
     if size < 1 or draws.dtype != np.uint64 or len(draws) < counts.sum() or counts.min(initial=0) < 0:
         raise TypeError("every value that is dealt needs a random word, and every bucket a value")
@@ -39,7 +39,7 @@ def dealt(counts: Counts, size: int, draws: Words) -> tuple[Values, Counts]:
     return buckets[:number], left
 
 
-def _deal(draws: Words, order: NDArray[np.int64], left: Counts, buckets: Values) -> int:
+def _deal(draws: Words, order: NDArray[np.int64], left: Counts, buckets: DealtValues) -> int:
     """Fill buckets, and return their number; the steps are those of the C core."""
     size, number, drawn, end = buckets.shape[1], 0, 0, buckets.shape[1]
     while (count := left[order[size - 1]]) > 0:
