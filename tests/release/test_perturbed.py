@@ -245,6 +245,55 @@ def test_what_other_columns_tell_is_refused(beside, undone):
     shoal.anonymize(table, policy(columns))
 
 
+def lipids(number=800):
+    """Return what is computed from several columns: sums, a mean, a product, a flag."""
+    rng = np.random.default_rng(9)
+    ldl, hdl, fats = (rng.gamma(9, scale, number).round(1) for scale in (14, 6, 16))
+    days, daily = rng.integers(1, 20, number), rng.gamma(5, 80, number).round(2)
+    crp = rng.gamma(1, 8, number).round(3)
+    wrong = np.arange(number) % 50 == 0
+    return {
+        "age": rng.integers(20, 24, number).tolist(),
+        "ldl": ldl,
+        "hdl": hdl,
+        "fats": fats,
+        "total": np.where(wrong, 0, ldl + hdl + fats / 5).round(1),
+        "days": days,
+        "daily": daily,
+        "cost": (days * daily).round(0),
+        "crp": crp,
+        "high": np.where(crp > 10, "yes", "no"),
+        "other": rng.choice(["yes", "no"], number),
+        "chance": rng.gamma(9, 10, number).round(1),
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "beside", "undone"),
+    [
+        ("total", ["ldl", "hdl", "fats"], True),
+        ("fats", ["ldl", "hdl", "total"], True),
+        ("total", ["ldl", "hdl"], False),
+        ("cost", ["days", "daily", "chance"], True),
+        ("daily", ["days", "cost"], True),
+        ("cost", ["days"], False),
+        ("high", ["crp"], True),
+        ("other", ["crp"], False),
+        ("chance", ["ldl", "hdl", "fats", "crp", "cost"], False),
+    ],
+)
+def test_what_several_columns_tell_together_is_refused(name, beside, undone):
+    data = {column: list(values) for column, values in lipids().items() if column in {"age", name, *beside}}
+    perturb = {"kind": "pram"} if isinstance(data[name][0], str) else {"kind": "noise", "share": 0.3}
+    columns = {"age": {"role": "quasi"}, name: {"role": "sensitive", "perturb": perturb}}
+    columns |= {other: {"role": "insensitive"} for other in beside}
+    if not undone:
+        shoal.anonymize(shoal.read(data), policy(columns))
+        return
+    with pytest.raises(PolicyError, match="has little effect"):
+        shoal.anonymize(shoal.read(data), policy(columns))
+
+
 @pytest.mark.parametrize(
     ("column", "code"),
     [
@@ -489,3 +538,34 @@ def test_a_person_with_many_values_is_one_person():
     columns["x"]["role"] = "quasi"
     with pytest.raises(PolicyError, match="individuals have several values"):
         shoal.anonymize(data, policy(columns, data={"subject": "who"}))
+
+
+def explained(truth, *releases):
+    """Return the share of the variance of true values that releases explain together."""
+    known = np.stack([np.ones(len(truth)), *releases], 1)
+    rest = truth - known @ np.linalg.lstsq(known, truth, rcond=None)[0]
+    return 1 - rest.var() / truth.var()
+
+
+@pytest.mark.parametrize("correlated", [False, True])
+@pytest.mark.parametrize("kept", [2990, 2500, 1500])
+def test_releases_with_the_same_key_do_not_reveal_the_noise(correlated, kept, monkeypatch):
+    """The noise of releases of other individuals is the same, or independent: its difference tells nothing."""
+    monkeypatch.setenv("NOISE_KEY", "a key that is long enough")
+    rng = np.random.default_rng(8)
+    x = rng.normal(1000, 300, 3000).round(2)
+    x[kept:] *= 1.2  # who is left out has higher values: the standard deviation differs
+    data = {"who": range(3000), "sex": ["f", "m"] * 1500, "x": x, "y": (x + rng.normal(0, 200, 3000)).round(2)}
+    noise = {"role": "sensitive", "perturb": {"kind": "noise", "share": 0.5, "correlated": correlated}}
+    columns = {"sex": "quasi", "x": noise, "y": noise if correlated else "insensitive"}
+    policy = {"version": 1, "data": {"subject": "who"}, "columns": columns, "draw": {"key_variable": "NOISE_KEY"}}
+    policy |= {"require": [{"model": "k-anonymity", "k": 2}]}
+    releases = []
+    for number in (3000, kept):
+        table = {name: list(values)[:number] for name, values in data.items()}
+        release = shoal.anonymize(table, shoal.Policy.model_validate(policy))
+        shown = np.zeros(number)
+        shown[release.records] = release.to_frame("pyarrow")["x"].to_numpy()
+        releases.append(shown[:kept])
+    assert explained(x[:kept], releases[0]) == pytest.approx(0.8, abs=0.1)
+    assert explained(x[:kept], *releases) < 0.92  # two independent draws: 1 / (1 + 0.25 / 2) = 0.89

@@ -25,6 +25,7 @@ from shoal.techniques.change import Coarsened
 from shoal.techniques.technique import Truth
 
 _DIGITS = 12  # decimal places of a bound
+_EXACT = 2.0**53
 
 
 @PERTURBATIONS.register("code")
@@ -78,6 +79,8 @@ class Coding(Perturbation):
     def change(self, values: ColumnValues) -> Coarsened:
         """Replace the extreme values."""
         number = len(values.places)
+        if values.column.kind is Kind.INTEGER and np.abs(values.places).max(initial=0) > _EXACT:
+            raise values.unsuitable("its numbers have too many digits to be compared exactly")
         bottom, top = self.bounds(values.column.name, values.places, *values.ends())
         below, above = values.places < bottom, values.places >= top
         if self.show == "bound":
@@ -113,12 +116,12 @@ class Coding(Perturbation):
         if high == number - 1 and high >= 0:  # enough individuals have the highest value itself
             high = number
         low = 0 if low == 1 else low
-        if high < low or low > number:
+        if high < low or (number and (low >= number or high <= 0)):
             raise PolicyError(
                 "too-few-to-code",
-                "Column '{column}' cannot be coded: {persons:individual} with the lowest and with the highest values "
-                "are more than it has.",
-                remedy="Reduce the number, or code one side only.",
+                "Column '{column}' cannot be coded: no value would remain if at least {persons:individual} had each "
+                "coded value.",
+                remedy="Reduce the number, or code the other side only.",
                 column=name,
                 persons=self.persons,
             )

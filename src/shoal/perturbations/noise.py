@@ -1,5 +1,6 @@
 """Noise: random numbers are added to the values of a column."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Self
 
@@ -22,6 +23,8 @@ _FARTHEST = 8.5  # standard deviations: no number drawn from 53 bits lies farthe
 _MOST = 1 << 21  # values of a released column, if a coarser grid is fine enough
 _FAINT = 8  # steps of noise below which hardly a value changes: it needs four standard deviations
 _FINE = 10  # steps per standard deviation of the noise that are fine enough
+_RUNG = 10 ** (1 / 24)  # ratio of neighbouring standard deviations of noise, about 1.10
+_CORRELATION = 0.02  # correlations of noise are multiples of it
 
 
 @PERTURBATIONS.register("noise")
@@ -33,6 +36,10 @@ class Noise(Perturbation):
     m, σ: mean and standard deviation of the column; s: the share. The division keeps mean and variance in expectation;
     ``rescale = false`` omits it. ``correlated``: noise of all columns with the same setting has their correlation, so
     that covariances are kept, too. Numbers beyond a bound are reflected at it. Zeros stay, unless ``zeros = false``.
+
+    e has one of few standard deviations (within 5% of s·σ), so that tables with other individuals get the same e or an
+    independent one. Otherwise, the difference between two releases would be a multiple of the random number of an
+    individual, from which e follows. Correlations are rounded for the same reason.
     """
 
     kind: Literal["noise"] = "noise"
@@ -90,14 +97,17 @@ class Noise(Perturbation):
         moving = values.moving(zeros=self.zeros)[: len(values.column.values)]
         mean, spread = values.moments(values.counts[: len(moving)] * moving)
         if not spread:
-            raise values.nothing_to_draw("its values do not differ")
-        shrink = np.sqrt(1 + self.share**2) if self.rescale else 1.0
-        shift = _Shift(mean, self.share * spread, float(shrink), self._bounds(values))
-        factors = self._factors(values) if self.correlated else np.ones(1)
-        draw = _Draw.of(values, moving, shift, factors)
+            zeros = values.is_zero.any() and self.zeros
+            raise values.nothing_to_draw(f"its values{' beside zero' if zeros else ''} do not differ")
+        common = self._common(values) if self.correlated else _Common((_rung(spread),), np.ones((1, 1)))
+        place = values.alike.index(values.column.name) if self.correlated else 0
+        scale = self.share * _RUNG ** common.rungs[place]
+        shrink = float(np.hypot(1, scale / spread)) if self.rescale else 1.0
+        shift = _Shift(mean, scale, shrink, self._bounds(values))
+        draw = _Draw.of(values, moving, shift, _cholesky(common.correlations)[place])
         if shift.scale / shrink < draw.grid.step / _FAINT:
             raise values.nothing_to_draw("the noise is much smaller than the distance between neighbouring values")
-        return Drawn(draw.column, draw, self.stream(values.alike), self.salt)
+        return Drawn(draw.column, draw, self.stream(values.alike), f"{self.salt}, {common.salt}")
 
     @property
     def salt(self) -> str:
@@ -116,23 +126,55 @@ class Noise(Perturbation):
             raise values.unsuitable("it has values beyond the minimum or maximum of the noise")
         return low, high
 
-    def _factors(self, values: ColumnValues) -> Floats:
-        """Return the weight of each shared random number in the noise of this column."""
-        names = values.alike
-        draws = values.draws(*names)
+    def _common(self, values: ColumnValues) -> "_Common":
+        """Return what the noise of all columns with the same perturbation is derived from."""
+        draws = values.draws(*values.alike)
         words = np.unique(draws.words)
         if len(words) < len(draws):
             raise values.unsuitable("some individuals have several different values, and the noise is correlated")
-        factors: Floats = _cholesky(_correlations(values, draws))[names.index(values.column.name)]
-        return factors
+        parts = [
+            ColumnValues(values.columns[name], values.draws, values.tally, values.ends, values.columns)
+            for name in values.alike
+        ]
+        return _Common(
+            tuple(_rung(_spread(part, draws, zeros=self.zeros)) for part in parts), _correlations(parts, draws)
+        )
 
 
-def _correlations(values: ColumnValues, draws: Draws) -> Floats:
-    """Return the correlations of the columns with the same perturbation, over draws with numbers in all of them."""
-    parts = [
-        ColumnValues(values.columns[name], values.draws, values.tally, values.ends, values.columns)
-        for name in values.alike
-    ]
+@dataclass(frozen=True, slots=True, eq=False)
+class _Common:
+    """Rounded properties of the columns that get noise together.
+
+    ``rungs``: the standard deviation of each, as a power of ``_RUNG``; ``correlations``: their correlations.
+    """
+
+    rungs: tuple[int, ...]
+    correlations: Floats
+
+    @property
+    def salt(self) -> str:
+        """The properties on which the random numbers depend."""
+        rounded = np.rint(self.correlations / _CORRELATION).astype(int)
+        return f"spread {self.rungs}, correlations {rounded[np.tril_indices(len(rounded), -1)].tolist()}"
+
+
+def _rung(spread: float) -> int:
+    """Return the power of ``_RUNG`` that is nearest to a standard deviation.
+
+    >>> [round(_RUNG ** _rung(spread), 2) for spread in (0.98, 1.02, 12.0)]
+    [1.0, 1.0, 12.12]
+    """
+    return int(np.rint(np.log(spread) / np.log(_RUNG))) if spread > 0 else 0
+
+
+def _spread(part: ColumnValues, draws: Draws, *, zeros: bool) -> float:
+    """Return the standard deviation of the values of a column that may change, over all draws."""
+    weights = np.bincount(draws.codes[part.column.name], minlength=part.column.size)
+    return part.moments((weights * part.moving(zeros=zeros))[: len(part.column.values)])[1]
+
+
+def _correlations(parts: Sequence[ColumnValues], draws: Draws) -> Floats:
+    """Return the rounded correlations of some columns, over draws with numbers in all of them."""
     known = np.logical_and.reduce(
         [draws.codes[part.column.name] < len(part.column.values) for part in parts]
     )  # neither missing nor suppressed
@@ -141,7 +183,8 @@ def _correlations(values: ColumnValues, draws: Draws) -> Floats:
         places = part.places[draws.codes[part.column.name][known]]
         centred = places - places.mean() if len(places) else places
         standard.append(centred / max(np.sqrt((centred**2).sum()), np.finfo(float).tiny))
-    return np.array([[(one * other).sum() for other in standard] for one in standard])
+    exact = np.array([[(one * other).sum() for other in standard] for one in standard])
+    return np.asarray(np.rint(exact / _CORRELATION) * _CORRELATION)
 
 
 def _cholesky(matrix: Floats) -> Floats:
@@ -155,7 +198,10 @@ def _cholesky(matrix: Floats) -> Floats:
         for column in range(row):
             rest = matrix[row, column] - (lower[row, :column] * lower[column, :column]).sum()
             lower[row, column] = rest / lower[column, column] if lower[column, column] > 1e-8 else 0.0
-        lower[row, row] = np.sqrt(max(1.0 - (lower[row, :row] ** 2).sum(), 0.0))
+        own = 1.0 - (lower[row, :row] ** 2).sum()
+        lower[row, row] = np.sqrt(max(own, 0.0))
+        if own < 0:  # rounded correlations need not be those of any columns
+            lower[row] /= np.sqrt(1.0 - own)
     return lower
 
 

@@ -92,6 +92,8 @@ class PostRandomisation(Perturbation):
         Of an own matrix, the rows and columns of released values are returned.
         """
         shown = np.flatnonzero(counts[: len(released.values)])
+        if not len(shown):
+            return {}
         labels = as_text(released.values.take(shown.tolist())).to_pylist()
         if self.matrix is None:
             shares = counts[shown] / max(counts[shown].sum(), 1)

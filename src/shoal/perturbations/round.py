@@ -60,7 +60,7 @@ class BaseRounding(Perturbation):
         """Round every number."""
         column = values.column
         if column.kind is Kind.INTEGER and not self.to.is_integer():
-            raise values.unsuitable("it contains whole numbers, and the base is none")
+            raise values.unsuitable("it contains whole numbers, and the base is not a whole number")
         if not np.isfinite(values.places).all():
             raise values.unsuitable("it contains infinite numbers")
         below, rest = self._divided(column, values.places)

@@ -1,10 +1,11 @@
 """Undoing of perturbations: columns from which the true values of a perturbed column can be computed.
 
-Two ways are recognised: exact relations of several columns, such as weight, height and BMI; and a single column that
-tells the value almost exactly, by whatever function, such as its logarithm.
+Four ways are recognised: exact relations of several columns, such as weight, height and BMI; weighted sums and products
+of any number of columns; a single column that tells the value almost exactly, by whatever function, such as its
+logarithm; and a number whose ranges are the values, such as the measurement behind a flag.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import TypeAlias
 
@@ -22,7 +23,9 @@ _MANY = 0.5  # share of the values that may not follow from other columns
 _VARIED = 10  # different numbers that coincide, so that it is no chance
 _PLACES = 6  # decimal places to which sums agree
 _MOST = 30  # columns of which sums and differences are tried
-_FEW = 20  # records from which an estimate is meaningful
+_FEW = 20  # records from which an estimate is meaningful; for a sum, for each of its columns
+_REGULAR = 0.75  # share of the records that determine the weights of a sum
+_FITS = 5  # rounds in which they are chosen
 
 
 def check_undone(table: Table, perturbed: Sequence[str], transformation: Transformation) -> None:
@@ -36,6 +39,8 @@ def check_undone(table: Table, perturbed: Sequence[str], transformation: Transfo
             *_related(table, name, exact, perturbed),
             *_alike(sample, name, exact),
             *_told(sample, name, exact),
+            *_stepped(sample, name, exact),
+            *_computed(sample, name, exact),
         ):
             raise PolicyError(
                 "perturbation-undone",
@@ -79,6 +84,66 @@ def _told(sample: Sample, name: str, exact: Sequence[str]) -> Iterator[Undoing]:
         rest = remaining(sample.numbers[name], sample.numbers[other]) if other in sample.numbers else None
         if rest is not None and rest < _TOLD:
             yield (other,), f"its values follow, up to {share(rest)} of their standard deviation, from"
+
+
+def _stepped(sample: Sample, name: str, exact: Sequence[str]) -> Iterator[Undoing]:
+    """Yield the numbers in whose order the values of a column hardly change."""
+    codes = sample.codes[name]
+    shares = np.bincount(codes) / max(len(codes), 1)
+    expected = len(codes) * float(1 - (shares**2).sum())  # changes in random order
+    for other in exact if expected * _TOLD >= 2 else ():
+        if other in sample.numbers and sample.sizes[other] > sample.sizes[name]:
+            order = np.lexsort([codes, sample.numbers[other]])
+            if np.count_nonzero(np.diff(codes[order].astype(np.int64))) < _TOLD * expected:
+                yield (other,), "its values are ranges of"
+
+
+def _computed(sample: Sample, name: str, exact: Sequence[str]) -> Iterator[Undoing]:
+    """Yield the columns from which many values are computed as a weighted sum, or as a product of powers."""
+    values = sample.numbers.get(name)
+    known = {other: sample.numbers[other] for other in exact if other in sample.numbers}
+    if values is None or not known:
+        return
+    weighted = dict([*known.items()][:_MOST])
+    if (part := fitted(values, values, [*weighted.values()])) > _MANY:
+        yield tuple(weighted), f"{share(part)} of its values are weighted sums of"
+    positive = {other: np.log(numbers) for other, numbers in weighted.items() if np.nanmin(numbers, initial=1) > 0}
+    if positive and np.nanmin(values, initial=1) > 0:
+        part = fitted(np.log(values), values, [*positive.values()], np.exp)
+        if part > _MANY:
+            yield tuple(positive), f"{share(part)} of its values are products of powers of"
+
+
+def fitted(
+    values: Floats, original: Floats, others: Sequence[Floats], back: Callable[[Floats], Floats] = np.asarray
+) -> float:
+    """Return the share of some numbers that a weighted sum of others gives almost exactly.
+
+    The weights are those of least squares for three quarters of the records, which wrong entries do not distort.
+    ``original``: the numbers on the scale on which errors are measured; ``back``: leads to this scale. The most
+    frequent number does not count. If few different numbers are given, or there are few records, it is 0.
+
+    >>> rng = np.random.default_rng(0)
+    >>> parts = rng.normal(0, 1, (3, 500))
+    >>> total = np.where(np.arange(500) < 50, 0, parts.sum(0))
+    >>> fitted(total, total, [*parts]), fitted(parts[0], parts[0], [*parts[1:]]) < 0.1
+    (1.0, True)
+    """
+    there = np.isfinite(values) & np.logical_and.reduce([np.isfinite(other) for other in others])
+    values, original = values[there], original[there]
+    if len(values) < _FEW * (len(others) + 1) or original.min() == original.max():
+        return 0.0
+    known = np.stack([np.ones(len(values)), *(other[there] for other in others)], axis=1)
+    known /= np.maximum(np.abs(known).max(axis=0), np.finfo(float).tiny)
+    chosen = np.ones(len(values), bool)
+    for _ in range(_FITS):
+        sums = known @ np.linalg.lstsq(known[chosen], values[chosen], rcond=None)[0]
+        chosen = np.abs(values - sums) <= np.quantile(np.abs(values - sums), _REGULAR)
+    close = np.abs(original - back(sums)) <= _TOLD * original.std()
+    _, place, counts = np.unique(original, return_inverse=True, return_counts=True)
+    rare = place != np.argmax(counts) if counts.max() > 1 else np.ones(len(values), bool)
+    is_varied = len(np.unique(original[rare & close])) >= _VARIED
+    return float(np.count_nonzero(rare & close) / max(np.count_nonzero(rare), 1)) if is_varied else 0.0
 
 
 def alike(values: Floats, others: Floats) -> float:

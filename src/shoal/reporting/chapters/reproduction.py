@@ -61,7 +61,12 @@ def _manifest(findings: PublicFindings) -> dict[str, Any] | None:
     """Return the manifest: the internal one for the owner, the public one for recipients."""
     if isinstance(findings, Findings):
         return _internal(findings.part)
-    return published(findings.released, findings.policy, findings.chosen) if findings.ours else None
+    if not findings.ours:
+        return None
+    public = published(findings.released, findings.policy, findings.chosen)
+    for column in public.get("perturbed", {}).values():
+        column.pop("matrix", None)  # it names values of few individuals
+    return public
 
 
 def _internal(part: ReleasePart | None) -> dict[str, Any] | None:
@@ -76,7 +81,8 @@ def _told(findings: PublicFindings) -> dict[str, Any]:
     columns = {}
     for name, column in document.get("columns", {}).items():
         ladder = {"hierarchy": {"kind": column["hierarchy"]["kind"]}} if "hierarchy" in column else {}
-        columns[name] = {"role": column["role"], **ladder}
+        perturb = {"perturb": _plain(column["perturb"])} if "perturb" in column else {}
+        columns[name] = {"role": column["role"], **ladder, **perturb}
     data = {
         name: value for name, value in document.get("data", {}).items() if name in {"subject", "household", "missing"}
     }
@@ -96,5 +102,5 @@ def _plain(asked: dict[str, Any]) -> dict[str, Any]:
     return {
         name: value
         for name, value in asked.items()
-        if name in {"model", "preset", "column", "distance"} or isinstance(value, int | float)
+        if name in {"model", "preset", "attack", "column", "distance", "kind"} or isinstance(value, int | float)
     }
