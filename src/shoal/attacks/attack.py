@@ -10,6 +10,7 @@ from shoal.attacks.result import Adversary, Criterion, CurvePoint, Result
 from shoal.attacks.scene import Scene
 from shoal.recoding.nodes import Floats
 from shoal.registry import Registry
+from shoal.table.role import Role
 from shoal.validation import Checked
 
 
@@ -36,6 +37,7 @@ class Attack(Checked):
     off_card: ClassVar[str] = ""  # the reason why success is no risk of WP216; empty: it is one
     targets_release: ClassVar[bool] = True  # whether the release is attacked, so that its success can be limited
     judges_perturbed: ClassVar[bool] = False  # whether its limit may replace k-anonymity of perturbed columns
+    about: ClassVar[frozenset[Role]] = frozenset({Role.SENSITIVE})  # the columns whose success can be limited
     unit: ClassVar[str] = "individual"  # what success is a share of
     baseline_is: ClassVar[str] = "the same success without the release"  # the baseline in words
 

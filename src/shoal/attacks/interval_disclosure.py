@@ -13,6 +13,7 @@ from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
 from shoal.errors import AttackError
 from shoal.recoding.nodes import Floats
+from shoal.table.role import Role
 from shoal.table.scale import scale
 
 _PAIRS = 20  # random records per individual, for the baseline
@@ -47,6 +48,7 @@ class IntervalDisclosure(Attack):
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.TRUTH})
     default: ClassVar[bool] = False
     judges_perturbed: ClassVar[bool] = True
+    about: ClassVar[frozenset[Role]] = frozenset({Role.QUASI, Role.SENSITIVE})
 
     tolerance: float = Field(
         default=0.05, gt=0, allow_inf_nan=False, description="distance that is close, in standard deviations"

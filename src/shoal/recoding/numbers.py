@@ -23,19 +23,20 @@ _TINY = 1e-9  # tolerance for floating-point errors, as a share of the unit
 class ShownNumbers:
     """Pairs of an original value and a released number.
 
-    ``counts[i]`` records with the original value ``was[i]``, as its position on the scale, show ``texts[i]``.
+    ``counts[i]`` records, or persons, with the original value ``was[i]``, as its position on the scale, show
+    ``texts[i]``.
     ``numbers[text]``: the texts as numbers. ``exact[i]``: whether a pair shows its original value.
     """
 
     was: Floats
     texts: Ints
-    counts: Ints
+    counts: Ints | Floats
     numbers: Floats
     exact: NDArray[np.bool_]
 
     @classmethod
     def of(  # noqa: PLR0913, PLR0917 - the fields
-        cls, domain: Domain, codes: Ints, texts: Ints, counts: Ints, numbers: Floats, exact: Ints
+        cls, domain: Domain, codes: Ints, texts: Ints, counts: Ints | Floats, numbers: Floats, exact: Ints
     ) -> "ShownNumbers":
         """Select the pairs that show numbers."""
         places = np.full(domain.codes, np.nan) if domain.positions is None else domain.positions

@@ -13,7 +13,7 @@ from shoal.kernels.grouping import group_rows
 from shoal.kernels.summing import summed
 from shoal.kernels.translation import Codes, narrowest
 from shoal.recoding.matching import Match
-from shoal.recoding.nodes import Domain, Fate, Ints
+from shoal.recoding.nodes import Domain, Fate, Floats, Ints
 from shoal.recoding.placing import Remark, place
 from shoal.recoding.recoding import Recoded, Recoding
 from shoal.table.column import Column
@@ -49,6 +49,7 @@ def relate(  # noqa: PLR0913, PLR0917 - two tables and their match
     if not original.records:
         raise RecodingError("no-records", "The original has no records.")
     codes, shown, counts, of_record = _rows(original, release, columns, match)
+    persons = _Persons.of(original, release, quasi, match)
     placed = [
         place(
             Domain.of(original[name], hierarchies.get(name)),
@@ -57,6 +58,7 @@ def relate(  # noqa: PLR0913, PLR0917 - two tables and their match
             shown[at],
             counts,
             original.counts(name) if codes is None else summed(codes[at], counts, original[name].size),
+            persons=None if persons is None or of_record is None else persons.of_row(name, of_record),
         )
         for at, name in enumerate(columns)
     ]
@@ -101,6 +103,42 @@ def _rows(
     groups = group_rows([*was, *now], widths, original.records)
     first = groups.first
     return [codes[first] for codes in was], [codes[first] for codes in now], groups.counts, groups.ids
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Persons:
+    """The persons of the records, if persons have several. ``quasi_row``: the distinct row of each record."""
+
+    original: Table
+    release: Table
+    subject: Codes
+    quasi_row: NDArray[np.uint32]
+    match: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, original: Table, release: Table, quasi: Sequence[str], match: Match) -> "_Persons | None":
+        """Return the persons; None if each record is one, or if records are not matched."""
+        if original.subject is None or match.rows is None:
+            return None
+        codes, sizes = [original.codes(name) for name in quasi], [original[name].size for name in quasi]
+        rows = group_rows(codes, sizes, original.records).ids
+        return cls(original, release, original.codes(original.subject), rows, match.rows)
+
+    def of_row(self, name: str, of_record: NDArray[np.uint32]) -> Floats | None:
+        """Return the number of persons in each row, for a column of numbers; ``of_record``: the row of each record.
+
+        A person counts once among the rows that show the same, with equal shares of those that have a value.
+        """
+        column = self.original[name]
+        if not (column.kind.numeric or column.kind in {Kind.DATE, Kind.DATETIME}):
+            return None
+        width = released(self.release, name).size + 1
+        there = np.flatnonzero(self.original.codes(name) < len(column.values))
+        keys = [self.subject[there], _taken(self.release, name, self.match, width)[there], self.quasi_row[there]]
+        sizes = [int(self.subject.max(initial=0)) + 1, width, int(self.quasi_row.max(initial=0)) + 1]
+        once = group_rows(keys, sizes, len(there)).first
+        alike = group_rows([key[once] for key in keys[:2]], sizes[:2], len(once))
+        return np.bincount(of_record[there[once]], 1 / alike.counts[alike.ids], int(of_record.max(initial=0)) + 1)
 
 
 def _taken(release: Table, name: str, rows: NDArray[np.int64], width: int) -> Codes:

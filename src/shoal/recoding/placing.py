@@ -59,16 +59,24 @@ class Placed:
 
 
 def place(  # noqa: PLR0913, PLR0917 - the column before and after
-    domain: Domain, release: Column, codes: Codes | None, shown: Codes, counts: Ints, original: Ints
+    domain: Domain,
+    release: Column,
+    codes: Codes | None,
+    shown: Codes,
+    counts: Ints,
+    original: Ints,
+    *,
+    persons: Floats | None = None,
 ) -> Placed:
     """Determine the set of values for each cell of a column.
 
     ``codes``: the original code of each row; None if unknown. ``shown``: the released code of each row; the number of
     codes of the release stands for records that are not released. ``counts``: the number of records of each row.
-    ``original``: the number of records with each original code.
+    ``original``: the number of records with each original code. ``persons``: the number of persons of each row, if
+    records are not persons: a released number may be the mean of either.
     """
     placer = _Placer(domain, release)
-    rows = placer.by_text(shown, counts) if codes is None else placer.by_records(codes, shown, counts)
+    rows = placer.by_text(shown, counts) if codes is None else placer.by_records(codes, shown, counts, persons)
     nodes = Nodes.of(domain, placer.nodes)
     recoded = Recoded(
         nodes,
@@ -122,7 +130,7 @@ class _Placer:
         self.pairs: Pairs | None = None
         self.nodes = [Node.everything(domain), Node.everything(domain, Fate.CHANGED)]
 
-    def by_records(self, codes: Codes, shown: Codes, counts: Ints) -> Ints:
+    def by_records(self, codes: Codes, shown: Codes, counts: Ints, persons: Floats | None) -> Ints:
         """Return the node of each row, given its original code."""
         pairs = group(codes.astype(np.uint64) * np.uint64(self._width) + shown, self._domain.codes * self._width)
         was, text = codes[pairs.first].astype(np.int64), shown[pairs.first].astype(np.int64)
@@ -130,7 +138,8 @@ class _Placer:
         at = np.where(self.same[text] == was, was, -1)
         blank = self._blank()
         at[(at < 0) & blank[text]] = self._suppressed
-        self._look_at_numbers(was, text, number, at)
+        weights = [number, *([] if persons is None else [np.bincount(pairs.ids, persons, len(pairs))])]
+        self._look_at_numbers(was, text, weights, at)
         self._place_texts(was, text, number, at, blank[text])
         self.pairs = Pairs(was, at, number)
         return at[pairs.ids]
@@ -180,17 +189,21 @@ class _Placer:
         blank[: len(self._texts)] = [not text.strip(SUPPRESSED) for text in self._texts]
         return blank
 
-    def _look_at_numbers(self, was: Ints, text: Ints, number: Ints, at: Ints) -> None:
+    def _look_at_numbers(self, was: Ints, text: Ints, weights: Sequence[Ints | Floats], at: Ints) -> None:
         """Detect means, rounded values, and top or bottom coding.
 
-        If there are none, and no hierarchy, a number that is shown for only one original value, and differs from it, is
-        untrue.
+        ``weights``: the number of records, and if known the number of persons, with each pair. If nothing is detected,
+        and there is no hierarchy, a number that is shown for only one original value, and differs from it, is untrue.
         """
+        number = weights[0].astype(np.int64)
         shown = ShownNumbers.of(self._domain, was, text, number, self.numbers, self.same)
         self._rounding = rounded(self._domain, shown, self._texts)
         self._cut_off = cut_off(shown)
         own = max((len(text.partition(".")[2].rstrip("0")) for text in self._meanings.texts), default=0)
-        self._averaged = self._rounding is None and not self._cut_off and averaged(shown, self._texts, own)
+        self._averaged = (self._rounding is None and not self._cut_off) and any(
+            averaged(ShownNumbers.of(self._domain, was, text, weight, self.numbers, self.same), self._texts, own)
+            for weight in weights
+        )
         if self._rounding is not None or self._averaged or self._cut_off or self._domain.hierarchy is not None:
             return
         alone = np.bincount(text, minlength=self._width) == 1

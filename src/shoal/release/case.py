@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.attacks.attack import ATTACKS
 from shoal.classes.shown import counted_rows
 from shoal.errors import PolicyError, did_you_mean
 from shoal.exact import exact
@@ -306,15 +307,18 @@ def _check(table: Table, policy: Policy) -> None:
 
 
 def _check_limits(table: Table, policy: Policy) -> None:
-    """Refuse a limit for an attack on a column that is not sensitive."""
+    """Refuse a limit for an attack on a column that the attack is not about."""
     for limit in policy.attack_limits:
-        if limit.column is not None and limit.column not in table.sensitive:
+        roles = ATTACKS[limit.attack].about
+        names = [name for role in roles for name in table.with_role(role)]
+        if limit.column is not None and limit.column not in names:
             raise PolicyError(
-                "column-not-sensitive",
-                "The limit for the attack '{attack}' names column '{column}', which is not sensitive.",
-                remedy=did_you_mean(limit.column, table.sensitive),
+                "column-of-limit",
+                "The limit for the attack '{attack}' names column '{column}', which is not {roles}.",
+                remedy=did_you_mean(limit.column, names),
                 attack=limit.attack,
                 column=limit.column,
+                roles=" or ".join("a quasi-identifier" if role is Role.QUASI else str(role) for role in sorted(roles)),
             )
 
 

@@ -3,11 +3,15 @@
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
+from shoal.classes.shown import counted_rows
+from shoal.kernels.compatibility import Persons
+from shoal.kernels.grouping import group_rows
 from shoal.kernels.summing import summed
-from shoal.kernels.translation import narrowest
+from shoal.kernels.translation import Codes, narrowest
 from shoal.qualities.quality import Measured, Quality
-from shoal.recoding.nodes import Domain
+from shoal.recoding.nodes import Domain, Floats
 from shoal.recoding.of_tables import relate, whole
 from shoal.recoding.placing import place
 from shoal.recoding.recoding import Recoding
@@ -39,6 +43,7 @@ def _by_row(case: Case, transformation: Transformation) -> Recoding:
     """Return the recoding of each distinct row."""
     rows, cells = transformation.rows, transformation.cells
     kept = np.flatnonzero(~transformation.suppressed)
+    persons = None if case.table.subject is None else counted_rows(case.table, rows.columns)[1].holders()
     columns = []
     for name, codes in zip(rows.columns, rows.codes, strict=True):
         if name not in case.table.quasi:
@@ -48,10 +53,22 @@ def _by_row(case: Case, transformation: Transformation) -> Recoding:
         written = np.full(len(rows), column.size, narrowest(column.size + 1))  # suppressed rows have the last code
         written[kept] = shown
         original = summed(codes, rows.counts, domain.codes)
-        columns.append(place(domain, column, codes, written, rows.counts, original).recoded)
+        known = np.flatnonzero(codes < len(domain.column.values))
+        shares = None if persons is None else _persons(persons, written, known, column.size + 1)
+        columns.append(place(domain, column, codes, written, rows.counts, original, persons=shares).recoded)
     quasi = tuple(column.name for column in columns)
     apart = () if quasi == rows.columns else rows.columns
     return whole(columns, quasi, rows.counts, told_apart=apart)
+
+
+def _persons(persons: Persons, shown: Codes, known: NDArray[np.intp], width: int) -> Floats:
+    """Return the number of persons in each row: once among rows that show the same, in equal shares of the known."""
+    is_known = np.zeros(len(shown), bool)
+    is_known[known] = True
+    there = np.flatnonzero(is_known[persons.rows])
+    rows, holders = persons.rows[there], persons.holders[there]
+    alike = group_rows([holders, shown[rows]], [len(persons.weights), width], len(there))
+    return np.bincount(rows, persons.weights[holders] / alike.counts[alike.ids], len(shown))
 
 
 def _by_record(case: Case, transformed: Transformed, beside: list[str]) -> Recoding:
