@@ -135,7 +135,8 @@ class TechniqueComparison(Presentable):
         """Yield what the figures mean, and which techniques are not possible."""
         yield (
             f"Techniques that generalise meet {self.required}. Perturbations draw all quasi-identifiers at random, by "
-            f"the smallest amount (in parentheses) for which at most {share(self.limit)} are re-identified."
+            f"the smallest of a few amounts (in parentheses) for which at most {share(self.limit)} are re-identified. "
+            "Amount: the share of noise, the window of swapping, 1 − keep of PRAM (from 1 on, it keeps nothing)."
         )
         above = [each.title for each in self.figures if each.linked.high > self.limit]
         if above:

@@ -37,6 +37,7 @@ class Attack(Checked):
     off_card: ClassVar[str] = ""  # the reason why success is no risk of WP216; empty: it is one
     targets_release: ClassVar[bool] = True  # whether the release is attacked, so that its success can be limited
     judges_perturbed: ClassVar[bool] = False  # whether its limit may replace k-anonymity of perturbed columns
+    reads_sets: ClassVar[bool] = False  # whether it takes cells for true sets, so that means mislead it
     about: ClassVar[frozenset[Role]] = frozenset({Role.SENSITIVE})  # the columns whose success can be limited
     unit: ClassVar[str] = "individual"  # what success is a share of
     baseline_is: ClassVar[str] = "the same success without the release"  # the baseline in words

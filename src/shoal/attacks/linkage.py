@@ -46,6 +46,7 @@ class Linkage(Attack):
     criterion: ClassVar[Criterion] = Criterion.LINKABILITY
     baseline_is: ClassVar[str] = "a random record; with a register, a random individual of it"
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.TRUTH})
+    reads_sets: ClassVar[bool] = True
 
     typos: Share = Field(default=0.0, description="share of wrong values in the background knowledge")
     known: Share = Field(default=1.0, description="share of values that the adversary knows")

@@ -59,7 +59,9 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
         str | None, typer.Option(help="Survival analysis: TIME,EVENT, or TIME,EVENT=VALUE such as days,status=2.")
     ] = None,
     attacks: Annotated[bool, typer.Option("--attacks/--no-attacks", help="Run attacks on the release.")] = True,
-    targets: Annotated[int, typer.Option(min=1, help="Maximum number of targets of each attack.")] = 10_000,
+    targets: Annotated[
+        int, typer.Option(min=1, help="Maximum number of targets of each attack; fewer widen its interval.")
+    ] = 10_000,
     lattice: Annotated[
         bool, typer.Option("--lattice/--no-lattice", help="Show other schemes and their information loss.")
     ] = True,

@@ -97,8 +97,7 @@ class Noise(Perturbation):
         moving = values.moving(zeros=self.zeros)[: len(values.column.values)]
         mean, spread = values.moments(values.counts[: len(moving)] * moving)
         if not spread:
-            zeros = values.is_zero.any() and self.zeros
-            raise values.nothing_to_draw(f"its values{' beside zero' if zeros else ''} do not differ")
+            raise values.without_difference(zeros=self.zeros)
         common = self._common(values) if self.correlated else _Common((_rung(spread),), np.ones((1, 1)))
         place = values.alike.index(values.column.name) if self.correlated else 0
         scale = self.share * _RUNG ** common.rungs[place]

@@ -70,7 +70,7 @@ class Shuffling(Perturbation):
         chosen = values.moving(zeros=self.zeros)[codes]
         moving = draws.some(chosen)
         if len(np.unique(moving.codes[name])) < 2:
-            raise values.nothing_to_draw("its values do not differ")
+            raise values.without_difference(zeros=self.zeros)
         own = _of_order(moving.codes[name], values.column)
         terms = [term for other in given for term in _terms(values.columns[other], moving)]
         drawn = _drawn(own, terms, normal(siphash((1, 2), [moving.words])))

@@ -54,7 +54,7 @@ class RankSwapping(Perturbation):
         moving = np.flatnonzero(values.moving(zeros=self.zeros)[codes])
         ranked = moving[np.argsort(codes[moving], kind="stable")]
         if not len(ranked) or codes[ranked[0]] == codes[ranked[-1]]:
-            raise values.nothing_to_draw("its values do not differ")
+            raise values.without_difference(zeros=self.zeros)
         window = int(np.floor(self.share * len(ranked) + 1e-9))
         if not window:
             raise values.nothing_to_draw("the window contains no other individual")

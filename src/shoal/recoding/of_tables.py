@@ -138,7 +138,8 @@ class _Persons:
         sizes = [int(self.subject.max(initial=0)) + 1, width, int(self.quasi_row.max(initial=0)) + 1]
         once = group_rows(keys, sizes, len(there)).first
         alike = group_rows([key[once] for key in keys[:2]], sizes[:2], len(once))
-        return np.bincount(of_record[there[once]], 1 / alike.counts[alike.ids], int(of_record.max(initial=0)) + 1)
+        weights = 1 / alike.counts[alike.ids]
+        return np.asarray(np.bincount(of_record[there[once]], weights, int(of_record.max(initial=0)) + 1), np.float64)
 
 
 def _taken(release: Table, name: str, rows: NDArray[np.int64], width: int) -> Codes:

@@ -68,7 +68,7 @@ def _persons(persons: Persons, shown: Codes, known: NDArray[np.intp], width: int
     there = np.flatnonzero(is_known[persons.rows])
     rows, holders = persons.rows[there], persons.holders[there]
     alike = group_rows([holders, shown[rows]], [len(persons.weights), width], len(there))
-    return np.bincount(rows, persons.weights[holders] / alike.counts[alike.ids], len(shown))
+    return np.asarray(np.bincount(rows, persons.weights[holders] / alike.counts[alike.ids], len(shown)), np.float64)
 
 
 def _by_record(case: Case, transformed: Transformed, beside: list[str]) -> Recoding:

@@ -144,7 +144,7 @@ def fitted(
     _, place, counts = np.unique(original, return_inverse=True, return_counts=True)
     rare = place != np.argmax(counts) if counts.max() > 1 else np.ones(len(values), bool)
     is_varied = len(np.unique(original[rare & close])) >= _VARIED
-    return float(np.count_nonzero(rare & close) / max(np.count_nonzero(rare), 1)) if is_varied else 0.0
+    return float(np.mean(close[rare])) if is_varied else 0.0
 
 
 def alike(values: Floats, others: Floats) -> float:

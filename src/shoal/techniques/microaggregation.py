@@ -121,7 +121,8 @@ class Microaggregation(Technique):
         if table.subject is not None:
             raise ModelError(
                 "several-records",
-                "The values of '{column}' can be spread over groups only if each record belongs to another individual.",
+                "The values of '{column}' can be spread over groups only if the policy names no subject, so that each "
+                "record belongs to another individual.",
                 remedy="Omit the subject if every individual has one record, or remove the option spread.",
                 column=self.spread,
             )
