@@ -121,3 +121,12 @@ def test_limits_that_cannot_be_understood(require, problem):
     with pytest.raises(PolicyError) as failure:
         policy(K, require)
     assert problem in f"{failure.value.message} {failure.value.hint}"
+
+
+def test_an_attack_by_sets_cannot_be_limited_on_means():
+    """No mean covers all values of its class: linkage would find nobody, and the limit would be met."""
+    asked = policy(K, '{ attack = "linkage", at_most = 0.1 }')
+    columns = {**asked.columns, "age": asked.columns["age"].model_copy(update={"show": "mean"})}
+    with pytest.raises(PolicyError, match="shows representative values") as caught:
+        shoal.anonymize(data(), asked.model_copy(update={"columns": columns}))
+    assert "linkage-rate" in caught.value.hint

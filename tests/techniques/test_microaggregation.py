@@ -233,7 +233,7 @@ def test_only_a_sensitive_column_can_be_spread():
     asked.append({"model": "t-closeness", "t": 0.9, "column": "dx"})
     subject = policy(asked, columns=columns, spread="dx")
     subject = subject.model_copy(update={"data": subject.data.model_copy(update={"subject": "id"})})
-    with pytest.raises(ShoalError, match="only if each record belongs to another individual"):
+    with pytest.raises(ShoalError, match="only if the policy names no subject"):
         shoal.anonymize({**data, "id": list("wxyz")}, subject)
 
 
