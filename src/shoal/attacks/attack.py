@@ -24,6 +24,7 @@ class AttackNeed(StrEnum):
     SECOND = "another release of the same individuals"
     EVENTS = "individuals with several records, and a release that shows which records belong together"
     LEARNING = "scikit-learn"
+    BUCKETS = "a release whose sensitive values are in a second table, by bucket"
 
 
 class Attack(Checked):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.attacks.bucketed import BucketedValues
 from shoal.attacks.people import KnownPeople
 from shoal.engines.protocol import DistinctRows
 from shoal.errors import AttackError
@@ -39,7 +40,8 @@ class Scene:
     ``register``: an identified file. ``whose[i]``: the record of the original that belongs to the person of register
     entry i, −1 if there is none. ``truth[i]``: the released record that stems from record i of the original, −1 if that
     record is not released; None if this is unknown. ``second``: the scene of another release of the same individuals.
-    ``places``: the codes of ``cells`` for the codes of the original.
+    ``places``: the codes of ``cells`` for the codes of the original. ``buckets``: the sensitive values that the release
+    shows by bucket only, and ``link``, the column with the number of the bucket.
     """
 
     original: Table
@@ -57,6 +59,8 @@ class Scene:
     second: "Scene | None" = None
     places: Mapping[str, NDArray[np.unsignedinteger[Any]]] = field(default_factory=dict)
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    buckets: BucketedValues | None = None
+    link: str = ""
     seed: int = 0
     most: int = TARGETS
     progress: Hook = silent

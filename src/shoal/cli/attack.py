@@ -60,6 +60,11 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
         str | None, typer.Option(help="Columns that identify a record in both tables, comma-separated.")
     ] = None,
     in_order: Annotated[bool, typer.Option("--in-order", help="Match records by position.")] = False,
+    values: Annotated[
+        given.Place,
+        typer.Option(parser=given.place, metavar="DATA", help="Second table of a release by bucket, with the values."),
+    ] = None,
+    link: Annotated[str, typer.Option(help="Column with the number of the bucket, in both tables.")] = "bucket",
     only: Annotated[str | None, typer.Option(help="Attacks to run, comma-separated (default: all that apply).")] = None,
     targets: Annotated[int, typer.Option(min=1, help="Maximum number of targets.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of random choices.")] = 0,
@@ -79,7 +84,14 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
     if chosen is not None and chosen.tables:
         single = {"quasi": quasi, "sensitive": sensitive, "subject": subject, "key": key, "in-order": in_order}
         given.refuse_single(
-            {**single, "register": external, "outsiders": outsiders, "second": second, "pictures": pictures}
+            {
+                **single,
+                "register": external,
+                "outsiders": outsiders,
+                "second": second,
+                "values": values,
+                "pictures": pictures,
+            }
         )
         dataset = given.dataset_of(original, options, chosen, notes)
         with progress_bar() as hook:
@@ -105,6 +117,8 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
             second=None if second is None else given.load(second, options, notes=notes),
             key=given.names(key),
             in_order=in_order,
+            values=None if values is None else given.load(values, options, notes=notes),
+            link=link,
             attacks=given.names(only),
             targets=targets,
             seed=seed,

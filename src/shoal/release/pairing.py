@@ -45,4 +45,6 @@ def _origins(original: Table, release: Table | Release) -> Origins | None:
 
 
 def _table(release: Table | Release) -> Table:
-    return release.table.in_memory() if isinstance(release, Release) else release
+    if not isinstance(release, Release):
+        return release
+    return (release.table if release.split is None else release.split[0]).in_memory()

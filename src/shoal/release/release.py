@@ -86,6 +86,14 @@ class Release(Presentable):
         return self.part.table
 
     @property
+    def split(self) -> tuple[Table, Table] | None:
+        """Both tables of a release whose sensitive values are in a second table; None if there is one table."""
+        if self.policy.tables or self.part.promise.link is None:
+            return None
+        first, second = self.tables.values()
+        return first, second
+
+    @property
     def given(self) -> Table:
         """The original table. For the owner only."""
         return self.part.given

@@ -8,6 +8,7 @@ import numpy as np
 
 from shoal.attacks.attack import ATTACKS, Attack
 from shoal.attacks.battery import Attacked, battery, chosen_attacks
+from shoal.attacks.bucketed import BucketedValues
 from shoal.attacks.caveats import notes
 from shoal.attacks.scene import TARGETS, Scene
 from shoal.attacks.truth import in_register
@@ -19,7 +20,7 @@ from shoal.progress import Hook, silent
 from shoal.recoding.matching import Match
 from shoal.release.pairing import drawn_from, which
 from shoal.release.release import Release
-from shoal.remedy import Option, either
+from shoal.remedy import Option, by, either
 from shoal.table.table import Table
 from shoal.verbs.inputs import AnyPolicy, Inputs, names_of, policy_of, table_of
 from shoal.verbs.on_datasets import also
@@ -74,6 +75,8 @@ def attack(  # noqa: PLR0913 - keyword-only options
     key: Sequence[str] | str | None = None,
     in_order: bool = False,
     hierarchies: Mapping[str, Any] | None = None,
+    values: Any = None,
+    link: str = "bucket",
     attacks: Sequence[str | Attack] | None = None,
     targets: int = TARGETS,
     seed: int = 0,
@@ -86,7 +89,9 @@ def attack(  # noqa: PLR0913 - keyword-only options
     synthetic. ``external``: an identified register. ``outsiders``: individuals who are not in the data, with the same
     columns. ``second``: another release of the same individuals. ``key``: columns that identify a record in the
     original, the release and the register. ``in_order``: the release has the order of the original. Without either,
-    records are matched by an identifier column, by content, or last by position. ``attacks``: names of attacks, or
+    records are matched by an identifier column, by content, or last by position. ``values``: the second table of a
+    release by bucket (known if ``anonymize`` made it), and ``link``: the column with the number of the bucket, in both.
+    ``attacks``: names of attacks, or
     attacks with parameters (default: all that apply, and those that the policy limits). ``targets``: the maximum number
     of attacked individuals, drawn at random. ``matched``: the match of the records, if already computed.
 
@@ -111,7 +116,8 @@ def attack(  # noqa: PLR0913 - keyword-only options
         subject=subject,
         hierarchies=hierarchies,
     )
-    table, released = inputs.table.in_memory(), table_of(release).in_memory()
+    released, apart = _tables_of(release, values)
+    table, released = inputs.table.in_memory(), released.in_memory()
     register, strangers, other = (
         None if data is None else table_of(data).in_memory() for data in (external, outsiders, second)
     )
@@ -130,6 +136,8 @@ def attack(  # noqa: PLR0913 - keyword-only options
         table, released, outsiders=strangers, register=register, second=other, hierarchies=inputs.hierarchies, seed=seed
     )
     scene = replace(scene, most=targets, progress=progress or silent)
+    if apart is not None:
+        scene = _with_buckets(scene, apart.in_memory(), link)
     named = _key(key, table, released, register)
     if matched is None:
         scene, how = _with_truth(scene, release, named, inputs, in_order=in_order)
@@ -143,6 +151,34 @@ def attack(  # noqa: PLR0913 - keyword-only options
     if attacks is None:
         chosen += [kind() for kind in _limited(inputs.policy, {attack.name for attack in chosen})]
     return battery(scene, chosen, tuple(notes(scene, how, register)))
+
+
+def _tables_of(release: Any, values: Any) -> tuple[Table, Table | None]:
+    """Return the released table, and the table of values by bucket if there is one."""
+    if isinstance(release, Release) and values is None and release.split is not None:
+        return release.split
+    return table_of(release), None if values is None else table_of(values)
+
+
+def _with_buckets(scene: Scene, values: Table, link: str) -> Scene:
+    """Return the scene with the values that the release shows by bucket only."""
+    for table in (scene.release, values):
+        if link not in table:
+            raise AttackError(
+                "no-bucket-column",
+                "The tables of the release are linked by column '{column}', which one of them lacks.",
+                remedy=by("Name the column with the number of the bucket", Option("link")),
+                column=link,
+            )
+    columns = [name for name in values.names if name in scene.original and name not in scene.release]
+    if len(columns) != 1:
+        raise AttackError(
+            "bucketed-columns",
+            "The table of values must contain one column of the original besides the buckets. It contains {columns:,}.",
+            columns=len(columns),
+        )
+    bucketed = BucketedValues.of(scene.release, values, link, scene.original[columns[0]])
+    return replace(scene, buckets=bucketed, link=link)
 
 
 def _limited(policy: Policy, known: Collection[str]) -> Iterator[type[Attack]]:
