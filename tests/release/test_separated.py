@@ -156,7 +156,7 @@ def test_neither_file_may_be_exchanged(files, tmp_path, name):  # noqa: F811
 def test_verbs_for_one_table_refuse_two(files):  # noqa: F811
     table = both(files, "disk")[0]
     release = shoal.anonymize(table, asked_of())
-    for verb in (shoal.compare, shoal.attack, shoal.report):
+    for verb in (shoal.compare, shoal.report):
         with pytest.raises(ReleaseError, match="The release has 2 tables"):
             verb(table, release)
     assert "released in" in repr(release)

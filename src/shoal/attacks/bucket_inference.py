@@ -9,6 +9,7 @@ from pydantic import Field
 
 from shoal.attacks.attack import ATTACKS, Attack, AttackNeed
 from shoal.attacks.bucketed import BucketedValues, Numbers, ValueModel, deduced, most_likely
+from shoal.attacks.people import KnownPeople
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
 from shoal.recoding.nodes import Floats
@@ -54,7 +55,7 @@ class BucketInference(Attack):
             truth[scene.truth[there]] = scene.original.codes(bucketed.column.name)[there]
         true = truth[chosen]
         guess, sure = most_likely(*deduced(part, features, sizes), len(chosen))
-        right = _reached(scene, chosen, guess == true)
+        people, right = _reached(scene, chosen, guess == true)
         shuffled, null = _shuffled(part, rng)
         others, _ = most_likely(*deduced(shuffled, features, sizes), len(chosen))
         promise = (part.counts / np.bincount(part.buckets, part.counts)[part.buckets]).max(initial=0.0)
@@ -66,6 +67,7 @@ class BucketInference(Attack):
             _of_strangers(features, sizes, true, part.column.size, rng),
             (others == null).astype(np.float64),
             column=part.column.name,
+            persons=scene.over_original(people, right),
             details={
                 "most_frequent_in_a_bucket": float(promise),
                 "believed_above_one_half": float(certain.mean()),
@@ -110,8 +112,8 @@ def _grouped(column: Column) -> Numbers | None:
     return groups
 
 
-def _reached(scene: Scene, chosen: Numbers, right: NDArray[np.bool_]) -> Floats:
-    """Return the share of correct guesses among the attacked records of each target that has one."""
+def _reached(scene: Scene, chosen: Numbers, right: NDArray[np.bool_]) -> tuple[KnownPeople, Floats]:
+    """Return the targets with an attacked record, and the share of correct guesses among the records of each."""
     place = np.full(scene.release.records, -1, np.int64)
     place[chosen] = np.arange(len(chosen))
     which, records = scene.own(scene.targets)
@@ -119,7 +121,7 @@ def _reached(scene: Scene, chosen: Numbers, right: NDArray[np.bool_]) -> Floats:
     which, records = which[attacked], place[records[attacked]]
     number = np.bincount(which, minlength=len(scene.targets))
     hits = np.bincount(which, right[records], len(scene.targets))
-    return np.asarray(hits[number > 0] / number[number > 0])
+    return scene.targets.some(number > 0), np.asarray(hits[number > 0] / number[number > 0])
 
 
 def _shuffled(bucketed: BucketedValues, rng: np.random.Generator) -> tuple[BucketedValues, Numbers]:

@@ -293,7 +293,7 @@ class Policy(Checked):
             elif isinstance(asked, Model):
                 yield "policy", first_line(asked), asked
         if self.search.publish is not None:
-            yield from (("publish", first_line(model), model) for model in self.search.publish.promised)
+            yield from (("policy", first_line(model), model) for model in self.search.publish.promised)
 
     @property
     def attack_limits(self) -> tuple[AttackLimit, ...]:

@@ -221,9 +221,7 @@ def _split(transformed: Transformed) -> Iterator[str]:
     """Yield a note if the table is split, with the names of the tables and the column that links them."""
     if len(transformed.tables) > 1:
         names = [f"release.{part}" if part else "release" for part in transformed.tables]
-        first, *others = transformed.tables.values()
-        link = next(name for name in others[0].names if name in first)
-        yield f"The table is split into {listed(names)}, linked by column '{link}'."
+        yield f"The table is split into {listed(names)}, linked by column '{transformed.link}'."
 
 
 def _inferred(case: Case, transformed: Transformed) -> Iterator[str]:

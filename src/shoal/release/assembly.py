@@ -1,6 +1,6 @@
 """Assembly of the released table from the transformation of its rows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,13 +22,17 @@ from shoal.table.table import Table
 def assembled(case: Case, transformation: Transformation) -> Transformed:
     """Assemble the released table from its distinct rows."""
     released = transformed(case.table, transformation, key=case.key, keys=_keys(case))
-    tables = {part: _with_roles(case, table) for part, table in released.tables.items()}
+    linked = [] if released.link is None else [released.link]
+    tables = {part: _with_roles(case, table, linked) for part, table in released.tables.items()}
     return replace(released, table=_with_roles(case, released.table), tables=tables)
 
 
-def _with_roles(case: Case, table: Table) -> Table:
-    """Return a released table in which linked columns are quasi-identifiers again."""
-    quasi = case.policy.searched(case.whole).quasi
+def _with_roles(case: Case, table: Table, links: Sequence[str] = ()) -> Table:
+    """Return a released table in which linked columns are quasi-identifiers again.
+
+    ``links``: the column that links the parts of a split table, whose rows are compared together with it.
+    """
+    quasi = (*case.policy.searched(case.whole).quasi, *links)
     return table.assign(quasi=[name for name in table.names if name in quasi])
 
 

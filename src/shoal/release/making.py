@@ -231,13 +231,12 @@ def _made(case: Case, transformation: Transformation, progress: Hook) -> Release
 def _promise(case: Case, transformation: Transformation, released: Transformed) -> Promise:
     """Return the promise against which the written tables are verified."""
     pseudonyms = [] if case.policy.pseudonyms is None else case.policy.pseudonyms.columns
-    link = [name for name in released.table.quasi if name not in case.table]
     return Promise(
         tables={f"{NAME}.{part}" if part else NAME: table for part, table in released.tables.items()},
         whole=released.table,
         asked=case.asked,
         original=original(case, transformation.scheme, released),
-        link=link[0] if link else None,
+        link=released.link,
         pseudonyms=tuple(pseudonyms),
     )
 

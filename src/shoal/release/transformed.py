@@ -43,7 +43,7 @@ class Transformed:
     ``left_out``: the original columns that are not released, and the reason for each. ``whose``: a column with the
     number of the person, which the engine holds but the table does not show. ``thresholds``: the columns with the
     requirements of individuals, and ``truths``: the true values of sensitive columns whose cells are changed; the
-    engine holds both as well.
+    engine holds both as well. ``link``: the column that links both parts of a split table.
     """
 
     table: Table
@@ -54,6 +54,7 @@ class Transformed:
     whose: Column | None = None
     thresholds: Mapping[str, Column] = field(default_factory=dict)
     truths: Mapping[str, Column] = field(default_factory=dict)
+    link: str | None = None
 
 
 def transformed(
@@ -99,7 +100,15 @@ class _Writing:
         thresholds = {name: hidden.pop(name) for name in self._thresholds}
         truths = {name: hidden.pop(hidden_name) for name, hidden_name in self._truths.items()}
         return Transformed(
-            whole, tables, origins, first_origins, self._left_out, next(iter(hidden.values()), None), thresholds, truths
+            table=whole if self._link is None else whole.assign(insensitive=[self._link]),
+            tables=tables,
+            origins=origins,
+            first_origins=first_origins,
+            left_out=self._left_out,
+            whose=next(iter(hidden.values()), None),
+            thresholds=thresholds,
+            truths=truths,
+            link=self._link,
         )
 
     @cached_property
