@@ -20,7 +20,13 @@ KNOWN = ("sex", "age", "race", "marital-status", "education", "native-country")
 def by_bucket(names, l, sensitive):  # noqa: E741 - as in the literature
     columns = {**dict.fromkeys(names, "quasi"), sensitive: "sensitive"}
     publish = {"kind": "buckets", "l": l, "identities_public": True}
-    return shoal.Policy.model_validate({"version": 1, "columns": columns, "search": {"publish": publish}})
+    policy = {"version": 1, "columns": columns, "search": {"publish": publish}, "draw": {"key_variable": "BUCKETS"}}
+    return shoal.Policy.model_validate(policy)
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch):
+    monkeypatch.setenv("BUCKETS", "a key that is long enough")
 
 
 @pytest.fixture(scope="module")

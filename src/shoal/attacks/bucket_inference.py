@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from shoal.attacks.attack import ATTACKS, Attack, AttackNeed
-from shoal.attacks.bucketed import BucketedValues, Numbers, ValueModel, deduced, most_likely
+from shoal.attacks.bucketed import BucketedValues, Indices, ValueModel, deduced, most_likely
 from shoal.attacks.people import KnownPeople
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
@@ -75,7 +75,7 @@ class BucketInference(Attack):
             },
         )
 
-    def _chosen(self, bucketed: BucketedValues, rng: np.random.Generator) -> Numbers:
+    def _chosen(self, bucketed: BucketedValues, rng: np.random.Generator) -> Indices:
         """Return the records that are attacked: all of them, or those of random buckets."""
         records, _ = bucketed.pairs()
         if len(records) <= self.most:
@@ -88,7 +88,7 @@ class BucketInference(Attack):
         return np.flatnonzero(taken[bucketed.of_record])
 
 
-def _features(scene: Scene, chosen: Numbers) -> tuple[list[Numbers], list[int]]:
+def _features(scene: Scene, chosen: Indices) -> tuple[list[Indices], list[int]]:
     """Return the codes of the records in each column of the first table, in groups if it has many numbers."""
     features, sizes = [], []
     for column in scene.release.columns:
@@ -101,7 +101,7 @@ def _features(scene: Scene, chosen: Numbers) -> tuple[list[Numbers], list[int]]:
     return features, sizes
 
 
-def _grouped(column: Column) -> Numbers | None:
+def _grouped(column: Column) -> Indices | None:
     """Return the group of each code of a column with many numbers or dates; None for other columns."""
     places = scale(column)
     if places is None or len(column.values) <= _FEW:
@@ -112,7 +112,7 @@ def _grouped(column: Column) -> Numbers | None:
     return groups
 
 
-def _reached(scene: Scene, chosen: Numbers, right: NDArray[np.bool_]) -> tuple[KnownPeople, Floats]:
+def _reached(scene: Scene, chosen: Indices, right: NDArray[np.bool_]) -> tuple[KnownPeople, Floats]:
     """Return the targets with an attacked record, and the share of correct guesses among the records of each."""
     place = np.full(scene.release.records, -1, np.int64)
     place[chosen] = np.arange(len(chosen))
@@ -124,7 +124,7 @@ def _reached(scene: Scene, chosen: Numbers, right: NDArray[np.bool_]) -> tuple[K
     return scene.targets.some(number > 0), np.asarray(hits[number > 0] / number[number > 0])
 
 
-def _shuffled(bucketed: BucketedValues, rng: np.random.Generator) -> tuple[BucketedValues, Numbers]:
+def _shuffled(bucketed: BucketedValues, rng: np.random.Generator) -> tuple[BucketedValues, Indices]:
     """Return the release with records in random buckets, and a random value of its bucket for each record."""
     shuffled = BucketedValues(
         bucketed.column, rng.permutation(bucketed.of_record), bucketed.buckets, bucketed.values, bucketed.counts
@@ -135,7 +135,7 @@ def _shuffled(bucketed: BucketedValues, rng: np.random.Generator) -> tuple[Bucke
 
 
 def _of_strangers(
-    features: list[Numbers], sizes: list[int], true: Numbers, number: int, rng: np.random.Generator
+    features: list[Indices], sizes: list[int], true: Indices, number: int, rng: np.random.Generator
 ) -> float:
     """Return the share of values that a model of the other half of the individuals guesses."""
     there = rng.permutation(np.flatnonzero(true >= 0))[:_STRANGERS]

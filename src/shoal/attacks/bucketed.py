@@ -15,7 +15,7 @@ from shoal.recoding.nodes import Floats
 from shoal.table.column import Column
 from shoal.table.table import Table
 
-Numbers: TypeAlias = NDArray[np.integer[Any]]
+Indices: TypeAlias = NDArray[np.integer[Any]]
 _ROUNDS = 10  # of expectation and maximisation: more fit the chance in the buckets
 _BALANCES = 3  # of rows and columns in each round
 _TINY = 1e-300
@@ -30,9 +30,9 @@ class BucketedValues:
     """
 
     column: Column
-    of_record: Numbers
-    buckets: Numbers
-    values: Numbers
+    of_record: Indices
+    buckets: Indices
+    values: Indices
     counts: NDArray[np.int64]
 
     @classmethod
@@ -58,11 +58,11 @@ class BucketedValues:
         order = np.lexsort([values, buckets])
         return cls(original, first.codes(link), buckets[order], values[order], held.counts[order])
 
-    def some(self, chosen: Numbers) -> "BucketedValues":
+    def some(self, chosen: Indices) -> "BucketedValues":
         """Return the chosen records, with all values of their buckets."""
         return BucketedValues(self.column, self.of_record[chosen], self.buckets, self.values, self.counts)
 
-    def pairs(self) -> tuple[Numbers, Numbers]:
+    def pairs(self) -> tuple[Indices, Indices]:
         """Return pairs of a record and the place of a value of its bucket among ``values``; records are ascending."""
         number = int(max(self.of_record.max(initial=0), self.buckets.max(initial=0))) + 1
         sizes = np.bincount(self.buckets, minlength=number)
@@ -78,7 +78,7 @@ class ValueModel:
 
     @classmethod
     def of(
-        cls, features: Sequence[Numbers], sizes: Sequence[int], values: Numbers, weights: Floats, number: int
+        cls, features: Sequence[Indices], sizes: Sequence[int], values: Indices, weights: Floats, number: int
     ) -> "ValueModel":
         """Count weighted values beside the codes of each column; every code has one value in advance."""
         prior = np.bincount(values, weights, number) / max(weights.sum(), _TINY)
@@ -89,7 +89,7 @@ class ValueModel:
             tables.append(counts / counts.sum(axis=0))
         return cls(prior, tuple(tables))
 
-    def likelihood(self, features: Sequence[Numbers], values: Numbers) -> Floats:
+    def likelihood(self, features: Sequence[Indices], values: Indices) -> Floats:
         """Return the logarithm of the probability of each value together with the codes beside it."""
         logarithm = np.log(self.prior + _TINY)[values]
         for codes, table in zip(features, self.tables, strict=True):
@@ -98,8 +98,8 @@ class ValueModel:
 
 
 def deduced(
-    bucketed: BucketedValues, features: Sequence[Numbers], sizes: Sequence[int]
-) -> tuple[Numbers, Numbers, Floats]:
+    bucketed: BucketedValues, features: Sequence[Indices], sizes: Sequence[int]
+) -> tuple[Indices, Indices, Floats]:
     """Return pairs of a record and a value of its bucket, with the probability that the value is that of the record.
 
     Expectation–maximisation: a naive Bayes model of the values is learned from the current beliefs, and the beliefs
@@ -122,7 +122,7 @@ def deduced(
     return records, values, belief
 
 
-def _balanced(belief: Floats, records: Numbers, places: Numbers, expected: Floats) -> Floats:
+def _balanced(belief: Floats, records: Indices, places: Indices, expected: Floats) -> Floats:
     """Scale beliefs so that each place has its expected number of records, and each record one value."""
     for _ in range(_BALANCES):
         belief = belief * (expected / (np.bincount(places, belief, len(expected)) + _TINY))[places]
@@ -130,7 +130,7 @@ def _balanced(belief: Floats, records: Numbers, places: Numbers, expected: Float
     return belief
 
 
-def most_likely(records: Numbers, values: Numbers, belief: Floats, number: int) -> tuple[Numbers, Floats]:
+def most_likely(records: Indices, values: Indices, belief: Floats, number: int) -> tuple[Indices, Floats]:
     """Return the most likely value of each record, and its probability; −1 for records without a pair."""
     order = np.lexsort([values, -belief, records])
     first = order[np.flatnonzero(np.diff(records[order], prepend=-1))]
