@@ -66,6 +66,12 @@ def _unsearched(case: Case, progress: Hook) -> Release:
             "The values of all quasi-identifiers are drawn at random, so requirements on classes cannot be evaluated.",
             remedy="Keep only requirements on attacks, or perturb fewer columns.",
         )
+    if case.policy.search.publish is not None:
+        raise PolicyError(
+            "all-perturbed",
+            "All quasi-identifiers are drawn at random, so the release cannot be divided into two tables.",
+            remedy=Setting("search.publish", "table"),
+        )
     unchanged = Transformation.unchanged(case.table.distinct([]))
     return _made(case, perturbed(case.table, case.policy, case.key, unchanged), progress)
 

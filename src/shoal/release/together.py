@@ -245,6 +245,13 @@ class _Making:
         The origins are positions among the records of ``table``.
         """
         quasi = policy.quasi_columns(table)
+        if policy.search.publish is not None:
+            raise PolicyError(
+                "publish-of-table",
+                "Table '{table}' cannot be released in two tables, because it is one of several.",
+                remedy=Setting("search.publish", "table"),
+                table=self.name,
+            )
         if table.records and quasi and policy.require:
             if policy.data.subject is None and self.dataset.has_individuals:
                 raise PolicyError(
@@ -261,13 +268,6 @@ class _Making:
                     table=self.name,
                 )
             part = released(self._larger(Case.of(table, policy)), threads, progress).part
-            if part.promise.link is not None:
-                raise PolicyError(
-                    "technique-of-table",
-                    "The technique '{technique}' splits tables, which is not supported for several tables.",
-                    remedy=Setting("search.recoding"),
-                    technique=policy.search.technique.kind,
-                )
             return part, part.table, part.records
         own = [name for name in quasi if name not in heritage.names]
         if own and table.records and not self.dataset.lists_no_individuals(self.name):

@@ -24,6 +24,7 @@ from shoal.release.case import Case
 from shoal.release.judgement import Guarantee
 from shoal.release.making import released
 from shoal.release.release import Release
+from shoal.remedy import Setting
 from shoal.table.column import Column
 from shoal.table.role import Role
 from shoal.table.table import Table
@@ -115,6 +116,12 @@ class _Trial:
         """Refuse columns that do not exist or cannot be analysed, before anything is computed."""
         if not self.policy.quasi_columns(self.table):
             raise PolicyError("no-quasi-identifier", "The policy names no quasi-identifier of the table.")
+        if self.policy.search.publish is not None:
+            raise PolicyError(
+                "publish-of-techniques",
+                "Techniques are compared by releases in one table.",
+                remedy=Setting("search.publish", "table"),
+            )
         if self.target is not None:
             self.table[self.target]  # raises if there is no such column
         if self.survival:

@@ -21,6 +21,7 @@ from shoal.progress import Hook
 from shoal.qualities.quality import QUALITIES
 from shoal.registry import Registry
 from shoal.release.release import Release
+from shoal.remedy import Setting
 from shoal.reporting.document import Block, Listing
 from shoal.risk.assessment import Assessment
 from shoal.sheet import Sheet
@@ -37,7 +38,7 @@ from shoal.web.tried import Tried, remember
 from shoal.words import first_sentence, share, short
 
 _SETTINGS = ("suppression", "recoding", "quality", "outliers")  # common settings; the others are collapsed
-_OF_COLUMNS = ("weights", "levels")
+_ELSEWHERE = ("weights", "levels", "publish")  # set by column, or not supported
 WORK = ("anonymize", *explorations.NAMES)
 
 
@@ -71,7 +72,7 @@ def _show(visit: Visit) -> Response:
 
 
 def _settings(values: dict[str, Any] | None = None) -> list[Field]:
-    shown = [field for field in fields(Search, values) if field.name not in _OF_COLUMNS]
+    shown = [field for field in fields(Search, values) if field.name not in _ELSEWHERE]
     return [replace(field, meanings=_MEANINGS.get(field.name, {})) for field in shown]
 
 
@@ -180,7 +181,9 @@ def _settings_in(visit: Visit, policy: dict[str, Any]) -> dict[str, Any]:
     """Return the search settings sent with a form, if any, so that no input is lost whichever button is pressed."""
     if "settings" not in visit.form:
         return {}
-    return {"search": {**weights_and_levels(visit), **filled_in(_settings(policy.get("search", {})), visit.form)}}
+    search = policy.get("search", {})
+    kept = {"publish": search["publish"]} if "publish" in search else {}
+    return {"search": {**kept, **weights_and_levels(visit), **filled_in(_settings(search), visit.form)}}
 
 
 def _begin(visit: Visit) -> Response:
@@ -200,6 +203,12 @@ def _begin(visit: Visit) -> Response:
 def _searched(now: Moment, hook: Hook) -> Release:
     if now.several:
         return anonymize(now.dataset(hook), progress=hook)
+    if now.policy.search.publish is not None:
+        raise PolicyError(
+            "publish-in-workbench",
+            "The workbench shows releases in one table only.",
+            remedy=Setting("search.publish", "table"),
+        )
     release = anonymize(now.table(hook), now.policy, progress=hook)
     remember(now.project, Tried.of(now, release))
     return release
