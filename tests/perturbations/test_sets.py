@@ -12,6 +12,7 @@ from tests.perturbed_values import read, released
 
 from shoal.errors import PolicyError
 from shoal.perturbations.code import Coding
+from shoal.perturbations.perturbation import PERTURBATIONS
 from shoal.perturbations.round import BaseRounding
 
 
@@ -53,11 +54,14 @@ def test_a_column_is_not_coded_as_a_whole(show):
         released(Coding(persons=11, side="bottom", show=show), read(x=[0] * 4 + [1] * 296), "x")
 
 
-@pytest.mark.parametrize("show", ["label", "bound"])
-def test_numbers_that_are_not_compared_exactly_are_not_coded(show):
-    numbers = [2**53 + number for number in range(1, 30, 2)]
-    with pytest.raises(PolicyError, match="too many digits"):
-        released(Coding(persons=3, side="top", show=show), read(x=numbers), "x")
+@pytest.mark.parametrize("kind", sorted(PERTURBATIONS))
+def test_numbers_that_are_not_compared_exactly_are_not_perturbed(kind):
+    options = {"round": {"to": 10}, "code": {"persons": 3}, "noise": {"share": 0.2}}.get(kind, {})
+    perturbation = PERTURBATIONS[kind].model_validate(options)
+    for sign in (1, -1):
+        numbers = read(x=[sign * (2**53 + number) for number in range(1, 30, 2)])
+        with pytest.raises(PolicyError, match="too many digits" if "integer" in perturbation.kinds else "applies to"):
+            perturbation.check(numbers["x"])
 
 
 def test_random_rounding_is_without_bias():

@@ -127,6 +127,15 @@ def test_an_attack_by_sets_cannot_be_limited_on_means():
     """No mean covers all values of its class: linkage would find nobody, and the limit would be met."""
     asked = policy(K, '{ attack = "linkage", at_most = 0.1 }')
     columns = {**asked.columns, "age": asked.columns["age"].model_copy(update={"show": "mean"})}
-    with pytest.raises(PolicyError, match="shows representative values") as caught:
+    with pytest.raises(PolicyError, match="representative or perturbed") as caught:
         shoal.anonymize(data(), asked.model_copy(update={"columns": columns}))
     assert "linkage-rate" in caught.value.hint
+
+
+@pytest.mark.parametrize("attack", ["homogeneity", "skewness", "background-knowledge", "linkage"])
+def test_what_reads_sets_is_not_limited_on_perturbed_values(attack):
+    limits = f'{{ attack = "{attack}", at_most = 0.1 }}', '{ attack = "linkage-rate", at_most = 0.9 }'
+    asked = policy(K, *limits)
+    noise = asked.columns["age"].model_validate({"role": "quasi", "perturb": {"kind": "noise", "share": 2.0}})
+    with pytest.raises(PolicyError, match="takes released values for true ones"):
+        shoal.anonymize(data(), asked.model_copy(update={"columns": {**asked.columns, "age": noise}}))

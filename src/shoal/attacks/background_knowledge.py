@@ -46,6 +46,7 @@ class BackgroundKnowledge(Attack):
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
     baseline_is: ClassVar[str] = "expected if sensitive values were independent of the quasi-identifiers"
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE})
+    reads_sets: ClassVar[bool] = True
     off_card: ClassVar[str] = "assumes knowledge of sensitive values"
 
     excluded: int = Field(default=1, ge=0, description="number of wrong values that the adversary can rule out")

@@ -40,6 +40,7 @@ class Composition(Attack):
     criterion: ClassVar[Criterion] = Criterion.LINKABILITY
     baseline_is: ClassVar[str] = "the more disclosive of the two releases"
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE, AttackNeed.SECOND})
+    reads_sets: ClassVar[bool] = True
 
     targets: int = Field(default=2000, ge=1, description="maximum number of targets")
 

@@ -41,6 +41,7 @@ class EventInference(Attack):
     needs: ClassVar[frozenset[AttackNeed]] = frozenset(
         {AttackNeed.KNOWN, AttackNeed.SENSITIVE, AttackNeed.EVENTS, AttackNeed.TRUTH}
     )
+    reads_sets: ClassVar[bool] = True
 
     known: int = Field(default=2, ge=1, le=MOST_EVENTS, description="number of known events")
     targets: int = Field(default=1000, ge=1, description="maximum number of targets")

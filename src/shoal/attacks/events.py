@@ -40,6 +40,7 @@ class Events(Attack):
     criterion: ClassVar[Criterion] = Criterion.SINGLING_OUT
     baseline_is: ClassVar[str] = "a random individual"
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.EVENTS, AttackNeed.TRUTH})
+    reads_sets: ClassVar[bool] = True
 
     known: int = Field(default=2, ge=1, le=MOST_EVENTS, description="number of known events")
     targets: int = Field(default=1000, ge=1, description="maximum number of targets")

@@ -33,6 +33,7 @@ class Homogeneity(Attack):
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
     baseline_is: ClassVar[str] = "expected if sensitive values were independent of the quasi-identifiers"
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE})
+    reads_sets: ClassVar[bool] = True
 
     def run(self, scene: Scene) -> Iterator[Result]:
         """Attack each sensitive column."""

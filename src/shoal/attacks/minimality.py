@@ -42,6 +42,7 @@ class Minimality(Attack):
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
     baseline_is: ClassVar[str] = "without knowledge of the algorithm"
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE, AttackNeed.TRUTH})
+    reads_sets: ClassVar[bool] = True
     default: ClassVar[bool] = False
 
     l: int = Field(default=2, ge=2, description="l of the required l-diversity")  # noqa: E741

@@ -38,6 +38,7 @@ class Similarity(Attack):
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
     baseline_is: ClassVar[str] = "expected if sensitive values were independent of the quasi-identifiers"
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE})
+    reads_sets: ClassVar[bool] = True
     off_card: ClassVar[str] = "infers a group of similar values, not the value"
 
     def run(self, scene: Scene) -> Iterator[Result]:

@@ -52,6 +52,7 @@ class SinglingOut(Attack):
     unit: ClassVar[str] = "predicate"
     adversary: ClassVar[Adversary] = Adversary.ADAPTIVE
     criterion: ClassVar[Criterion] = Criterion.SINGLING_OUT
+    reads_sets: ClassVar[bool] = True
     baseline_is: ClassVar[str] = "the same attack with shuffled columns"
 
     columns: int = Field(default=3, ge=1, description="number of columns of a predicate")

@@ -37,6 +37,7 @@ class Skewness(Attack):
     criterion: ClassVar[Criterion] = Criterion.INFERENCE
     baseline_is: ClassVar[str] = "expected if sensitive values were independent of the quasi-identifiers"
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.SENSITIVE})
+    reads_sets: ClassVar[bool] = True
     off_card: ClassVar[str] = "counts a shift of probability"
 
     factor: float = Field(default=2.0, gt=1, description="factor by which the probability must increase")

@@ -73,12 +73,13 @@ class Sample:
     """Codes of a sample of records.
 
     ``codes[name]``: numbers from 0 to ``sizes[name]``, exclusive, one for each distinct value. ``numbers[name]``: the
-    values of a column with a numeric scale, NaN where a value is missing.
+    values of a column with a numeric scale, NaN where a value is missing. ``known[name]``: whether a value is there.
     """
 
     codes: dict[str, NDArray[np.uint64]]
     sizes: dict[str, int]
     numbers: dict[str, Floats]
+    known: dict[str, NDArray[np.bool_]]
     records: int
 
     @classmethod
@@ -88,14 +89,16 @@ class Sample:
         records = min(table.records, SAMPLE)
         chosen = np.sort(rng.choice(table.records, records, replace=False)) if records < table.records else slice(None)
         codes, sizes, numbers = dict[str, NDArray[np.uint64]](), dict[str, int](), dict[str, Floats]()
+        known = dict[str, NDArray[np.bool_]]()
         for name in names:
             drawn = table.codes(name)[chosen]
             groups = group(drawn.astype(np.uint64), max(table[name].size, 1))
             codes[name], sizes[name] = groups.ids.astype(np.uint64), len(groups)
-            known = scale(table[name])
-            if known is not None:
-                numbers[name] = known[drawn.astype(np.intp)]
-        return cls(codes, sizes, numbers, records)
+            known[name] = drawn < len(table[name].values)
+            places = scale(table[name])
+            if places is not None:
+                numbers[name] = places[drawn.astype(np.intp)]
+        return cls(codes, sizes, numbers, known, records)
 
     def together(self, left: str, other: str) -> int:
         """Return the number of distinct combinations of two columns."""

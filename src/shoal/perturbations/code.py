@@ -25,7 +25,6 @@ from shoal.techniques.change import Coarsened
 from shoal.techniques.technique import Truth
 
 _DIGITS = 12  # decimal places of a bound
-_EXACT = 2.0**53
 
 
 @PERTURBATIONS.register("code")
@@ -79,8 +78,6 @@ class Coding(Perturbation):
     def change(self, values: ColumnValues) -> Coarsened:
         """Replace the extreme values."""
         number = len(values.places)
-        if values.column.kind is Kind.INTEGER and np.abs(values.places).max(initial=0) > _EXACT:
-            raise values.unsuitable("its numbers have too many digits to be compared exactly")
         bottom, top = self.bounds(values.column.name, values.places, *values.ends())
         below, above = values.places < bottom, values.places >= top
         if self.show == "bound":

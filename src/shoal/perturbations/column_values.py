@@ -107,7 +107,7 @@ class ColumnValues:
 
     def without_difference(self, *, zeros: bool) -> PolicyError:
         """Return the error for a column whose values do not differ; ``zeros``: whether zeros stay."""
-        beside = " beside the zeros, which stay" if zeros and self.is_zero.any() else ""
+        beside = ", apart from the zeros, which stay (zeros = true)," if zeros and self.is_zero.any() else ""
         return self.nothing_to_draw(f"its values{beside} do not differ")
 
     def nothing_to_draw(self, reason: str) -> PolicyError:

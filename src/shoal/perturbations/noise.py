@@ -24,7 +24,7 @@ _MOST = 1 << 21  # values of a released column, if a coarser grid is fine enough
 _FAINT = 8  # steps of noise below which hardly a value changes: it needs four standard deviations
 _FINE = 10  # steps per standard deviation of the noise that are fine enough
 _RUNG = 10 ** (1 / 24)  # ratio of neighbouring standard deviations of noise, about 1.10
-_CORRELATION = 0.02  # correlations of noise are multiples of it
+_CORRELATION = 0.05  # correlations of noise are multiples of it
 
 
 @PERTURBATIONS.register("noise")

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.errors import DeclarationError, PolicyError
@@ -20,6 +21,7 @@ from shoal.words import listed
 
 NUMBERS = frozenset({Kind.INTEGER, Kind.NUMBER})
 DATED = frozenset({Kind.DATE})
+_EXACT = 2**53
 ORDERED = frozenset(kind for kind in Kind if kind.ordered)
 
 
@@ -123,6 +125,13 @@ class Perturbation(Checked):
                 kinds=sorted(self.kinds),
                 actual=column.kind,
             )
+        if column.kind is Kind.INTEGER and len(column.values) and max(map(abs, _ends(column))) > _EXACT:
+            raise PolicyError(
+                "numbers-too-large",
+                "Column '{column}' cannot be perturbed: its numbers have too many digits to be compared exactly.",
+                remedy="Treat numbers that are codes as text, or remove the perturbation.",
+                column=column.name,
+            )
 
     @classmethod
     def called(cls) -> str:
@@ -136,6 +145,12 @@ class Perturbation(Checked):
 
 
 PERTURBATIONS: Registry[type[Perturbation]] = Registry("perturbation", "shoal.perturbations")
+
+
+def _ends(column: Column) -> tuple[int, int]:
+    """Return the smallest and the largest whole number of a column."""
+    ends = pc.min_max(column.values).as_py()
+    return ends["min"], ends["max"]
 
 
 def _applying(kind: Kind) -> str:

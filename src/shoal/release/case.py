@@ -309,15 +309,16 @@ def _check(table: Table, policy: Policy) -> None:
 def _check_limits(table: Table, policy: Policy) -> None:
     """Refuse a limit for an attack on a column that the attack is not about."""
     for limit in policy.attack_limits:
-        shown = [name for name in table.quasi if name in policy.columns and policy.columns[name].show != "label"]
-        if shown and ATTACKS[limit.attack].reads_sets:
+        untrue = [name for name in table.quasi if name in policy.columns and policy.columns[name].show != "label"]
+        untrue += policy.drawn_quasi(table)
+        if untrue and ATTACKS[limit.attack].reads_sets:
             raise PolicyError(
                 "limit-of-representatives",
-                "The attack '{attack}' cannot be limited, because column '{column}' shows representative values, which "
-                "are not true of each record.",
+                "The attack '{attack}' cannot be limited, because it takes released values for true ones, and those of "
+                "column '{column}' are representative or perturbed.",
                 remedy=Setting("require", [{"attack": "linkage-rate", "at_most": limit.at_most}]),
                 attack=limit.attack,
-                column=shown[0],
+                column=untrue[0],
             )
         roles = ATTACKS[limit.attack].about
         names = [name for role in roles for name in table.with_role(role)]

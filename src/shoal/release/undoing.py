@@ -24,6 +24,9 @@ _VARIED = 10  # different numbers that coincide, so that it is no chance
 _PLACES = 6  # decimal places to which sums agree
 _MOST = 30  # columns of which sums and differences are tried
 _FEW = 20  # records from which an estimate is meaningful; for a sum, for each of its columns
+_RARELY = 0.25  # of the changes expected by chance: the values of a flag follow from a number
+_EXACTLY = 1e-6  # of the spread: a sum of few records, or of few different numbers, must be exact
+_SPARE = 10  # records beyond the number of weights, from which an exact sum is no chance
 _REGULAR = 0.75  # share of the records that determine the weights of a sum
 _FITS = 5  # rounds in which they are chosen
 
@@ -60,8 +63,14 @@ def _related(table: Table, name: str, exact: Sequence[str], perturbed: Sequence[
     """Yield the columns that determine a column by a known relation."""
     for link in links(table, [name, *exact]):
         others = tuple(sorted({*link.columns, link.told} - {name}))
-        if name in _determined(link) and not {*perturbed} & {*others}:
+        if name in _determined(link) and not {*perturbed} & {*others} and _is_told_often(table, name):
             yield others, "its values follow from"
+
+
+def _is_told_often(table: Table, name: str) -> bool:
+    """Return whether enough records have another value than most: a rare one may follow from any column by chance."""
+    counts = table.counts(name)
+    return int(counts.sum() - counts.max(initial=0)) >= _VARIED
 
 
 def _alike(sample: Sample, name: str, exact: Sequence[str]) -> Iterator[Undoing]:
@@ -88,14 +97,13 @@ def _told(sample: Sample, name: str, exact: Sequence[str]) -> Iterator[Undoing]:
 
 def _stepped(sample: Sample, name: str, exact: Sequence[str]) -> Iterator[Undoing]:
     """Yield the numbers in whose order the values of a column hardly change."""
-    codes = sample.codes[name]
-    shares = np.bincount(codes) / max(len(codes), 1)
-    expected = len(codes) * float(1 - (shares**2).sum())  # changes in random order
-    shuffled = np.random.default_rng(0).permutation(len(codes))  # order of records with equal numbers
-    for other in exact if expected * _TOLD >= 2 else ():
-        if other in sample.numbers and sample.sizes[other] > sample.sizes[name]:
-            order = np.lexsort([shuffled, sample.numbers[other]])
-            if np.count_nonzero(np.diff(codes[order].astype(np.int64))) < _TOLD * expected:
+    for other, numbers in ((other, sample.numbers[other]) for other in exact if other in sample.numbers):
+        there = np.isfinite(numbers) & sample.known[name]
+        codes, order = sample.codes[name][there].astype(np.int64), numbers[there]
+        expected = len(codes) * (1 - ((np.bincount(codes) / max(len(codes), 1)) ** 2).sum())  # changes by chance
+        if expected >= _FEW and sample.sizes[other] > sample.sizes[name]:
+            shuffled = np.random.default_rng(0).permutation(len(codes))  # order of records with equal numbers
+            if np.count_nonzero(np.diff(codes[np.lexsort([shuffled, order])])) < _RARELY * expected:
                 yield (other,), "its values are ranges of"
 
 
@@ -122,7 +130,7 @@ def fitted(
 
     The weights are those of least squares for three quarters of the records, which wrong entries do not distort.
     ``original``: the numbers on the scale on which errors are measured; ``back``: leads to this scale. The most
-    frequent number does not count. If few different numbers are given, or there are few records, it is 0.
+    frequent number does not count. If there are few records or different numbers, they must be given exactly.
 
     >>> rng = np.random.default_rng(0)
     >>> parts = rng.normal(0, 1, (3, 500))
@@ -132,7 +140,7 @@ def fitted(
     """
     there = np.isfinite(values) & np.logical_and.reduce([np.isfinite(other) for other in others])
     values, original = values[there], original[there]
-    if len(values) < _FEW * (len(others) + 1) or original.min() == original.max():
+    if len(values) <= len(others) + _SPARE or original.min() == original.max():
         return 0.0
     known = np.stack([np.ones(len(values)), *(other[there] for other in others)], axis=1)
     known /= np.maximum(np.abs(known).max(axis=0), np.finfo(float).tiny)
@@ -140,11 +148,23 @@ def fitted(
     for _ in range(_FITS):
         sums = known @ np.linalg.lstsq(known[chosen], values[chosen], rcond=None)[0]
         chosen = np.abs(values - sums) <= np.quantile(np.abs(values - sums), _REGULAR)
-    close = np.abs(original - back(sums)) <= _TOLD * original.std()
+    rest, spread = np.abs(original - back(sums)), _spread(original)
     _, place, counts = np.unique(original, return_inverse=True, return_counts=True)
     rare = place != np.argmax(counts) if counts.max() > 1 else np.ones(len(values), bool)
-    is_varied = len(np.unique(original[rare & close])) >= _VARIED
-    return float(np.mean(close[rare])) if is_varied else 0.0
+    close = rare & (rest <= _TOLD * spread)
+    if len(values) < _FEW * (len(others) + 1) or len(np.unique(original[close])) < _VARIED:
+        close = rare & (rest <= _EXACTLY * spread)
+    return float(close.sum() / rare.sum()) if rare.any() else 0.0
+
+
+def _spread(numbers: Floats) -> float:
+    """Return the standard deviation of some numbers, or that of their middle half if it is smaller: without outliers.
+
+    >>> _spread(np.append(np.arange(100.0), 1e6)) < 40
+    True
+    """
+    low, high = np.quantile(numbers, [0.25, 0.75])
+    return float(min(numbers.std(), (high - low) / 1.349 or np.inf))
 
 
 def alike(values: Floats, others: Floats) -> float:
