@@ -431,9 +431,9 @@ def mixed():
 def test_a_drawn_quasi_identifier_requires_a_measurement(mixed):
     """Classes of drawn values are of people who do not exist: k-anonymity of them is refused."""
     columns = {"age": {"role": "quasi"}, "bmi": noisy(), "dx": {"role": "sensitive"}}
-    with pytest.raises(PolicyError, match="must be measured by an attack|cannot be limited"):
-        shoal.anonymize(mixed, policy(columns))
     with pytest.raises(PolicyError, match="must be measured by an attack"):
+        shoal.anonymize(mixed, policy(columns))
+    with pytest.raises(PolicyError, match="cannot be limited"):
         shoal.anonymize(mixed, policy(columns, [{"attack": "homogeneity", "at_most": 1.0}]))
     release = shoal.anonymize(mixed, policy(columns, [{"model": "k-anonymity", "k": 5}, MEASURED]))
     verdicts = {judgement.verdict.model: judgement for judgement in release.requirements}
