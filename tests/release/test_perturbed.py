@@ -478,7 +478,7 @@ def test_the_manifest_of_a_perturbed_release_tells_no_more_than_the_release(tmp_
     data = {"id": list(range(60)), "sex": ["f", "m"] * 30, "ill": ["yes"] * 20 + ["no"] * 40}
     shoal.anonymize(data, rules).save(tmp_path / "first.csv")
     pairs = 0
-    for person in range(60):
+    for person in range(0, 60, 3):
         other = {**data, "ill": [*data["ill"]]}
         other["ill"][person] = "no" if person < 20 else "yes"
         shoal.anonymize(other, rules).save(tmp_path / "other.csv", force=True)

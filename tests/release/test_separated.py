@@ -13,11 +13,11 @@ from shoal.cli.anonymize import show
 from shoal.cli.output import console
 from shoal.errors import PolicyError, ReadError, ReleaseError
 from shoal.release import saving
-from tests.engines.test_contract import OUTSIDE, WHOSE, both, files, policy, way  # noqa: F401 - fixtures
+from tests.effort import pairwise
+from tests.engines.test_contract import WHOSE, both, files, policy, way  # noqa: F401 - fixtures
 
 KEY = "a key that is long enough"
 BUCKETS = '{ kind = "buckets", l = 2 }'
-FORMS = pytest.mark.parametrize("form", ['"permutation"', BUCKETS], ids=["permutation", "buckets"])
 
 
 def asked_of(form='"permutation"', *, several=False):
@@ -39,13 +39,29 @@ def rows(frame, *names):
     return zip(*(frame[name].to_pylist() for name in names), strict=True)
 
 
-@FORMS
-@WHOSE
-@pytest.mark.parametrize("way", ["counted", "sorted"], indirect=True)
-@pytest.mark.parametrize("engine", OUTSIDE)
-def test_both_tables_are_the_same_on_every_engine(files, engine, whose, subject, way, form, tmp_path):  # noqa: F811
+@pairwise(
+    engine=["disk", "duckdb"],
+    form=['"permutation"', BUCKETS],
+    subject=[None, "who"],
+    way=["counted", "sorted"],
+    indirect=["way"],
+)
+def test_both_tables_are_the_same_on_every_engine(files, engine, form, subject, way, tmp_path):  # noqa: F811
+    check_engine(files, engine, form, subject, tmp_path)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("form", "subject", "way"), [('"permutation"', None, "counted"), (BUCKETS, "who", "sorted")], indirect=["way"]
+)
+def test_both_tables_are_the_same_on_spark(files, form, subject, way, tmp_path):  # noqa: F811
+    check_engine(files, "spark", form, subject, tmp_path)
+
+
+def check_engine(files, engine, form, subject, tmp_path):  # noqa: F811
+    """See that an engine writes the same bytes as memory does."""
     asked = asked_of(form, several=bool(subject))
-    for number, table in enumerate(both(files, engine, whose)):
+    for number, table in enumerate(both(files, engine, "several" if subject else "alone")):
         release = shoal.anonymize(table, asked)
         release.save(tmp_path / f"{number}.csv")
         release.save(tmp_path / f"{number}.parquet")

@@ -6,6 +6,7 @@ import pytest
 import shoal
 from shoal.errors import ColumnError, ModelError, PolicyError, ReportError
 
+pytestmark = pytest.mark.xdist_group("techniques")  # one worker compares the techniques that most tests look at
 POLICY = """
 version = 1
 columns.age = "quasi"
@@ -40,7 +41,7 @@ def cohort():
 
 @pytest.fixture(scope="module")
 def compared(cohort):
-    return shoal.compare_techniques(cohort, policy())
+    return shoal.compare_techniques(cohort, policy(), target="dx", survival=["days", "died", "sex"])
 
 
 def test_techniques_that_generalise_are_verified_and_cost_what_compare_measures(cohort, compared):
@@ -70,8 +71,7 @@ def test_perturbations_are_the_weakest_that_the_limit_allows(cohort, compared):
 
 
 @pytest.mark.exhaustive
-def test_analyses_are_those_of_a_comparison(cohort):
-    compared = shoal.compare_techniques(cohort, policy(), target="dx", survival=["days", "died", "sex"])
+def test_analyses_are_those_of_a_comparison(cohort, compared):
     first = next(each for each in compared.figures if each.technique == "global")
     release = shoal.anonymize(cohort, policy())
     found = shoal.compare(cohort, release)
