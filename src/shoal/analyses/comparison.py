@@ -191,19 +191,21 @@ def compared(  # noqa: PLR0913 - keyword-only options
     clusters: int = 5,
     notes: Iterable[str] = (),
     perturbed: Collection[str] = (),
+    represented: Collection[str] = (),
 ) -> Comparison:
     """Compare a release with its original, whose records are matched.
 
     ``followers``: linked quasi-identifiers, which are not counted. ``target``: the target of the classification metric.
     ``qualities``: the names of the measures (default: all that require only counts). ``perturbed``: the perturbed
-    columns. Their released values are not evaluated by privacy models.
+    columns. Their released values are not evaluated by privacy models. ``represented``: the columns that show a
+    representative value of their class, as far as the policy states it.
     """
     columns, known = _columns(before, after, match, target)
     counted_ones = [name for name in known if name not in followers]
     shown = [name for name in perturbed if name in before and name in after]
     judged = [name for name in known if name not in shown]
     roles = before.assign(insensitive=[name for name in shown if name in before.sensitive])
-    related = relate(before, after, columns, counted_ones, match, hierarchies)
+    related = relate(before, after, columns, counted_ones, match, hierarchies, represented)
     quality, left_out = measured_qualities(related.recoding, qualities, {"target": target, "clusters": clusters})
     return Comparison(
         records=before.records,

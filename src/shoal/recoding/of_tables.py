@@ -1,6 +1,6 @@
 """Recoding of two tables: an original, and a release of it from any source."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -36,8 +36,9 @@ def relate(  # noqa: PLR0913, PLR0917 - two tables and their match
     quasi: Sequence[str],
     match: Match,
     hierarchies: Mapping[str, Hierarchy],
+    represented: Collection[str] = (),
 ) -> Related:
-    """Return the recoding of every original record.
+    """Return the recoding of every original record. ``represented``: the columns with representative values, if known.
 
     >>> import shoal
     >>> from shoal.recoding.matching import match
@@ -59,6 +60,7 @@ def relate(  # noqa: PLR0913, PLR0917 - two tables and their match
             counts,
             original.counts(name) if codes is None else summed(codes[at], counts, original[name].size),
             persons=None if persons is None or of_record is None else persons.of_row(name, of_record),
+            represented=name in represented,
         )
         for at, name in enumerate(columns)
     ]

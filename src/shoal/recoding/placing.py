@@ -67,15 +67,17 @@ def place(  # noqa: PLR0913, PLR0917 - the column before and after
     original: Ints,
     *,
     persons: Floats | None = None,
+    represented: bool = False,
 ) -> Placed:
     """Determine the set of values for each cell of a column.
 
     ``codes``: the original code of each row; None if unknown. ``shown``: the released code of each row; the number of
     codes of the release stands for records that are not released. ``counts``: the number of records of each row.
     ``original``: the number of records with each original code. ``persons``: the number of persons of each row, if
-    records are not persons: a released number may be the mean of either.
+    records are not persons: a released number may be the mean of either. ``represented``: whether the policy states
+    that the column shows representative values.
     """
-    placer = _Placer(domain, release)
+    placer = _Placer(domain, release, represented=represented)
     rows = placer.by_text(shown, counts) if codes is None else placer.by_records(codes, shown, counts, persons)
     nodes = Nodes.of(domain, placer.nodes)
     recoded = Recoded(
@@ -116,8 +118,8 @@ class _Placer:
     After the single codes come the nodes for suppressed cells, for changed cells, and for sets.
     """
 
-    def __init__(self, domain: Domain, release: Column) -> None:
-        self._domain = domain
+    def __init__(self, domain: Domain, release: Column, *, represented: bool) -> None:
+        self._domain, self._represented = domain, represented
         self._width = release.size + 1
         self._meanings = Meanings(domain)
         self._texts: list[str] = as_text(release.values).to_pylist()
@@ -195,6 +197,8 @@ class _Placer:
         ``weights``: the number of records, and if known the number of persons, with each pair. If nothing is detected,
         and there is no hierarchy, a number that is shown for only one original value, and differs from it, is untrue.
         """
+        if self._represented:
+            return
         number = weights[0].astype(np.int64)
         shown = ShownNumbers.of(self._domain, was, text, number, self.numbers, self.same)
         self._rounding = rounded(self._domain, shown, self._texts)
@@ -271,6 +275,9 @@ class _Placer:
         self, seen: _Seen, readings: Sequence[TextReading], steady: NDArray[np.bool_], others: Ints
     ) -> Ints | int:
         """Return the node of a text, or one node for each original value of its records."""
+        if self._represented:
+            self._note(AVERAGED, seen.text, int(seen.counts.sum()))
+            return self._where_true(seen, TextReading(seen.codes[seen.codes < len(self._domain.column.values)]))
         numbered = self._as_number(seen)
         if numbered is not None:
             return self._where_true(seen, numbered)

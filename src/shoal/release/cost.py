@@ -11,15 +11,16 @@ from shoal.kernels.grouping import group_rows
 from shoal.kernels.summing import summed
 from shoal.kernels.translation import Codes, narrowest
 from shoal.qualities.quality import Measured, Quality
-from shoal.recoding.nodes import Domain, Floats
+from shoal.recoding.nodes import Domain, Floats, Ints
 from shoal.recoding.of_tables import relate, whole
 from shoal.recoding.placing import place
-from shoal.recoding.recoding import Recoding
+from shoal.recoding.recoding import Recoded, Recoding
 from shoal.release.case import Case
 from shoal.release.origins import Origins
 from shoal.release.sampling import taken
 from shoal.release.transformation import Transformation
 from shoal.release.transformed import Transformed
+from shoal.table.column import Column
 from shoal.table.compaction import compacted
 
 
@@ -52,13 +53,21 @@ def _by_row(case: Case, transformation: Transformation) -> Recoding:
         column, shown = compacted(cells[name][0], cells[name][1][kept])
         written = np.full(len(rows), column.size, narrowest(column.size + 1))  # suppressed rows have the last code
         written[kept] = shown
-        original = summed(codes, rows.counts, domain.codes)
         known = np.flatnonzero(codes < len(domain.column.values))
         shares = None if persons is None else _persons(persons, written, known, column.size + 1)
-        columns.append(place(domain, column, codes, written, rows.counts, original, persons=shares).recoded)
+        columns.append(_placed(case, column, codes, written, rows.counts, shares, domain))
     quasi = tuple(column.name for column in columns)
     apart = () if quasi == rows.columns else rows.columns
     return whole(columns, quasi, rows.counts, told_apart=apart)
+
+
+def _placed(  # noqa: PLR0913, PLR0917 - a column before and after
+    case: Case, column: Column, codes: Codes, shown: Codes, counts: Ints, persons: Floats | None, domain: Domain
+) -> Recoded:
+    """Return the recoding of a quasi-identifier."""
+    original = summed(codes, counts, domain.codes)
+    is_represented = column.name in case.show
+    return place(domain, column, codes, shown, counts, original, persons=persons, represented=is_represented).recoded
 
 
 def _persons(persons: Persons, shown: Codes, known: NDArray[np.intp], width: int) -> Floats:
@@ -76,4 +85,4 @@ def _by_record(case: Case, transformed: Transformed, beside: list[str]) -> Recod
     given = case.given if case.drawn is None else taken(case.given, case.drawn)[0]
     match = Origins(transformed.origins()).match(given, transformed.table)
     quasi, ladders = case.table.quasi, case.policy.hierarchies(given)
-    return relate(given, transformed.table, [*quasi, *beside], quasi, match, ladders).recoding
+    return relate(given, transformed.table, [*quasi, *beside], quasi, match, ladders, case.show).recoding

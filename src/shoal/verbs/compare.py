@@ -124,6 +124,7 @@ def compare(  # noqa: PLR0913 - keyword-only options
         clusters=clusters,
         notes=_of_sample(inputs.policy, matched),
         perturbed=inputs.policy.perturbed,
+        represented=[name for name, column in inputs.policy.columns.items() if column.show != "label"],
     )
 
 
