@@ -270,7 +270,8 @@ def _required(
 def _limited(limit: AttackLimit, attacked: Attacked | None) -> Required:
     """Judge an attack limit by the results of the attacks; None if none were run."""
     asked = f"at most {share(limit.at_most)}"
-    unjudged = partial(Required, "policy", limit.attack, asked, None, None, guarantee=Guarantee.MEASURED)
+    name = limit.attack if limit.column is None else f"{limit.attack} of {limit.column}"
+    unjudged = partial(Required, "policy", name, asked, None, None, guarantee=Guarantee.MEASURED)
     if attacked is None:
         return unjudged(why="this report was made without attacks")
     try:
