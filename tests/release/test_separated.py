@@ -18,6 +18,7 @@ from tests.engines.test_contract import WHOSE, both, files, policy, way  # noqa:
 
 KEY = "a key that is long enough"
 BUCKETS = '{ kind = "buckets", l = 2 }'
+SLICES = '{ kind = "slicing", l = 2, groups = 3 }'
 
 
 def asked_of(form='"permutation"', *, several=False):
@@ -48,6 +49,16 @@ def rows(frame, *names):
 )
 def test_both_tables_are_the_same_on_every_engine(files, engine, form, subject, way, tmp_path):  # noqa: F811
     check_engine(files, engine, form, subject, tmp_path)
+
+
+@pytest.mark.parametrize("engine", ["disk", "duckdb", pytest.param("spark", marks=pytest.mark.spark)])
+def test_slices_are_the_same_on_every_engine(files, engine, tmp_path):  # noqa: F811
+    releases = [shoal.anonymize(table, asked_of(SLICES)) for table in both(files, engine)]
+    for number, release in enumerate(releases):
+        release.save(tmp_path / f"{number}.csv")
+    mine, theirs = ({file.name[1:]: file.read_bytes() for file in tmp_path.glob(f"{n}*.csv")} for n in range(2))
+    assert mine == theirs
+    assert len(mine) == len(releases[0].tables) > 2
 
 
 @pytest.mark.spark

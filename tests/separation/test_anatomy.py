@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.effort import examples
 
-from shoal.separation.anatomy import anatomised, most_diverse
+from shoal.separation.anatomy import anatomised
+from shoal.separation.eligibility import most_diverse
 
 
 def words(number, seed):

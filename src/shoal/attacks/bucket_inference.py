@@ -13,11 +13,8 @@ from shoal.attacks.people import KnownPeople
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
 from shoal.recoding.nodes import Floats
-from shoal.table.column import Column
-from shoal.table.scale import scale
+from shoal.table.scale import binned
 
-_BINS = 20  # groups of a number with more different values
-_FEW = 50
 _STRANGERS = 20_000  # individuals whose values a model of others guesses
 
 
@@ -90,26 +87,14 @@ class BucketInference(Attack):
 
 def _features(scene: Scene, chosen: Indices) -> tuple[list[Indices], list[int]]:
     """Return the codes of the records in each column of the first table, in groups if it has many numbers."""
-    features, sizes = [], []
+    features, sizes = list[Indices](), list[int]()
     for column in scene.release.columns:
         if column.name == scene.link:
             continue
-        codes = scene.release.codes(column.name)[chosen]
-        groups = _grouped(column)
-        features.append(codes if groups is None else groups[codes])
-        sizes.append(column.size if groups is None else int(groups.max()) + 1)
+        groups, number = binned(column)
+        features.append(groups[scene.release.codes(column.name)[chosen]])
+        sizes.append(number)
     return features, sizes
-
-
-def _grouped(column: Column) -> Indices | None:
-    """Return the group of each code of a column with many numbers or dates; None for other columns."""
-    places = scale(column)
-    if places is None or len(column.values) <= _FEW:
-        return None
-    known = ~np.isnan(places)
-    groups = np.full(column.size, _BINS, np.int64)
-    groups[known] = np.argsort(np.argsort(places[known], kind="stable"), kind="stable") * _BINS // known.sum()
-    return groups
 
 
 def _reached(scene: Scene, chosen: Indices, right: NDArray[np.bool_]) -> tuple[KnownPeople, Floats]:

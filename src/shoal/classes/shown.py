@@ -45,7 +45,7 @@ class Shown:
         attributes = tuple(table[name] for name in quasi)
         columns = {name: (table[name], codes) for name, codes in zip(sensitive, rows.codes[len(quasi) :], strict=True)}
         if combined:
-            together, codes = _combined(list(columns.values()), len(rows))
+            together, codes = combination(list(columns.values()), len(rows))
             columns = {together.name: (together, codes)}
         reference = {
             name: members.merged(codes.astype(np.uint32), column.size).counts
@@ -102,7 +102,7 @@ def _rows_of_persons(table: Table, names: tuple[str, ...], subject: str) -> tupl
     return rows, Members.of(persons, len(rows)), table.person_count
 
 
-def _combined(columns: Sequence[tuple[Column, Codes]], rows: int) -> tuple[Column, Codes]:
+def combination(columns: Sequence[tuple[Column, Codes]], rows: int) -> tuple[Column, Codes]:
     """Combine several columns into one; its values are numbers that denote the combinations."""
     together = group_rows([codes for _, codes in columns], [column.size for column, _ in columns], rows)
     name = " + ".join(column.name for column, _ in columns)

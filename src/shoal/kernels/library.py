@@ -62,6 +62,10 @@ _SIGNATURES: dict[str, tuple[type | None, list[type]]] = {
     "shoal_siphash": (None, [_ptr, _ptr, _i64, _i64, _ptr]),
     "shoal_partners": (None, [_ptr, _i64, _i64, _ptr, _ptr, _ptr, _ptr, _ptr]),
     "shoal_dealt": (_i64, [_ptr, _i64, _i64, _ptr, _ptr, _ptr]),
+    "shoal_matched": (
+        None,
+        [_ptr, _i64, _ptr, _ptr, _ptr, _ptr, _ptr, _ptr, _i64, _ptr, _ptr, _ptr, _ptr, _ptr, _ptr, _ptr],
+    ),
     "shoal_order_keys": (None, [_ptr, _i64, _ptr, _ptr, _ptr]),
     "shoal_layer_below": (_i64, [_i32, _ptr, _ptr, _i64, _ptr, _ptr, _ptr]),
     "shoal_spans": (None, [_ptr, _ptr, _ptr, _i64, _ptr, _ptr, _ptr]),

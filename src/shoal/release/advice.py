@@ -21,10 +21,11 @@ from shoal.progress import Hook, Progress
 from shoal.qualities.loss import Loss
 from shoal.qualities.quality import Measured
 from shoal.release.case import Case
+from shoal.release.columns import as_written
 from shoal.release.making import released
 from shoal.release.promise import Original
 from shoal.release.release import Release
-from shoal.release.verification import as_written, with_persons
+from shoal.release.verification import with_persons
 from shoal.sheet import Presentable, Sheet
 from shoal.table.raw import Encoded
 from shoal.table.role import Role

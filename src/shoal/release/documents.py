@@ -62,7 +62,9 @@ def _public(part: ReleasePart) -> dict[str, Any]:
     chosen = figures(part.policy, part.suppressed, part.given)
     public = published(tables[0] if link is None else part.promise.whole, part.policy, chosen)
     if link is not None:
-        public["split"] = {"link": link, "columns": [list(table.names) for table in tables]}
+        form = part.promise.form
+        kind = {} if form is None else {"kind": form.kind}
+        public["split"] = {**kind, "link": link, "columns": [list(table.names) for table in tables]}
     return public
 
 

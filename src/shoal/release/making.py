@@ -85,7 +85,8 @@ def workers(threads: int | None) -> int:
 
 def treatment_of(case: Case, threads: int, progress: Hook) -> Treatment:
     """Determine the treatment of all records."""
-    if not case.asked and not case.policy.attack_limits:
+    form = case.policy.search.publish
+    if not case.asked and not case.policy.attack_limits and not (form and form.protects):
         raise _nothing_asked(case.policy)
     how, goal = case.policy.search, case.goal(case.models, case.limit, threads)
     _check_several(how.technique, goal)
@@ -243,6 +244,7 @@ def _promise(case: Case, transformation: Transformation, released: Transformed) 
         asked=case.asked,
         original=original(case, transformation.scheme, released),
         link=released.link,
+        form=case.policy.search.publish,
         pseudonyms=tuple(pseudonyms),
     )
 

@@ -9,6 +9,7 @@ from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.translation import Codes
 from shoal.models.model import Model
 from shoal.population import Population
+from shoal.separation.separation import Separation
 from shoal.table.column import Column
 from shoal.table.missing import Missing
 from shoal.table.raw import Encoded
@@ -72,7 +73,8 @@ class Promise:
 
     ``tables``: the released tables by name. ``whole``: the table on which the requirements are evaluated: the only
     table, the join of the tables into which it was split, or the table with the columns that its records inherit from
-    other tables. ``link``: the column by which split tables are joined. ``pseudonyms``: the columns that show
+    other tables. ``link``: the column by which split tables are joined, and
+    ``form``, what they guarantee. ``pseudonyms``: the columns that show
     pseudonyms. ``original``: information that the files do not contain. ``asked``: the source, the description and the
     model of each requirement. ``kin``: the relations to the other tables.
     """
@@ -82,5 +84,6 @@ class Promise:
     original: Original
     asked: Asked = ()
     link: str | None = None
+    form: Separation | None = None
     pseudonyms: tuple[str, ...] = ()
     kin: Kin | None = None

@@ -30,11 +30,11 @@ STEP = Fraction(1, 20)  # published shares are multiples of it: finer ones discl
 
 def published(table: Table, policy: Policy, chosen: Mapping[str, Any]) -> dict[str, Any]:
     """Return the public manifest. ``chosen``: the figures that the owner publishes (see :func:`figures`)."""
-    how = policy.search
+    how, form = policy.search, policy.search.publish
     return {
         "shoal": version("shoal"),
         "records": table.records,
-        **_classes(table),
+        **({} if form is not None and form.divides_identities else _classes(table)),
         "suppressed_cells": _suppressed_cells(table),
         "loss_by_label": visible_loss(table, policy).document(),
         "recoding": how.technique.kind,
@@ -48,6 +48,7 @@ def published(table: Table, policy: Policy, chosen: Mapping[str, Any]) -> dict[s
         **({"perturbed": described} if (described := perturbed_columns(policy, table)) else {}),
         "requirements": [
             *(_requirement(source, model) for source, _, model in policy.requirements()),
+            *(_own(name, parameters) for name, parameters in (form.requires if form else {}).items()),
             *(_limit(requirement) for requirement in policy.attack_limits),
         ],
         "truthful": truth(policy),
@@ -161,11 +162,16 @@ def _requirement(source: str, model: Model) -> dict[str, Any]:
     Texts and lists are omitted, because they may contain values of the data.
     """
     numbers = {name: value for name, value in model if isinstance(value, int | float | Fraction)}
+    return {**_own(model.name, numbers), "source": source, "column": getattr(model, "column", None)}
+
+
+def _own(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a requirement of the policy that was verified."""
     return {
-        "source": source,
-        "model": model.name,
-        "column": getattr(model, "column", None),
-        "parameters": numbers,
+        "source": "policy",
+        "model": name,
+        "column": None,
+        "parameters": dict(parameters),
         "satisfied": True,
         "guarantee": Guarantee.VERIFIED,
     }

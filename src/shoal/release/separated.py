@@ -13,10 +13,13 @@ from shoal.release.case import Case
 from shoal.release.drawing import PLACES, drawn_numbers
 from shoal.release.kept_records import KeptRecords
 from shoal.release.requirement_check import check_requirement
+from shoal.release.sliced import sliceable
 from shoal.release.transformation import Transformation
 from shoal.remedy import Setting, either
+from shoal.separation.eligibility import no_diversity
 from shoal.separation.separation import Places, Separable
-from shoal.separation.split import Numbers, PlaceBuckets
+from shoal.separation.split import Numbers, RecordBuckets
+from shoal.table.role import Role
 
 
 def separated(case: Case, transformation: Transformation) -> Transformation:
@@ -28,8 +31,8 @@ def separated(case: Case, transformation: Transformation) -> Transformation:
         check_requirement(model, case.table, case.policy, case.register)
     _check_unperturbed(case)
     table, subject = case.table, case.table.subject
-    read = (*table.sensitive, *([] if subject is None else [subject]))
-    records = KeptRecords(table, transformation, case.key, read)
+    read = dict.fromkeys((*table.quasi, *table.sensitive, *([] if subject is None else [subject])))
+    records = KeptRecords(table, transformation, case.key, tuple(read))
 
     @cache
     def places(name: str) -> Places:
@@ -39,20 +42,26 @@ def separated(case: Case, transformation: Transformation) -> Transformation:
     split = form.split(
         Separable(
             sensitive=table.sensitive,
+            insensitive=_insensitive(case),
             distinct=_distinct(case.asked_of_values),
             places=places,
+            records=partial(sliceable, case, transformation, records),
             classes=partial(_classes, transformation),
             random=partial(drawn_numbers, case.key),
         )
     )
-    words = records.words if isinstance(split.buckets, PlaceBuckets) else transformation.words
+    words = records.words if isinstance(split.buckets, RecordBuckets) else transformation.words
     return replace(transformation, split=split, words=words)
 
 
 def check_identities(case: Case) -> None:
     """Refuse to release unchanged quasi-identifiers, unless the policy allows it explicitly."""
     form = case.policy.search.publish
-    if form is None or not form.is_diverse or form.releases_identities or case.models:
+    if form is None or not form.is_diverse:
+        return
+    if not case.asked and not form.protects:
+        raise no_diversity()
+    if form.releases_identities or case.models:
         return
     raise PolicyError(
         "identities-public",
@@ -77,6 +86,13 @@ def _check_unperturbed(case: Case) -> None:
             remedy="Remove one of the two.",
             column=perturbed[0],
         )
+
+
+def _insensitive(case: Case) -> tuple[str, ...]:
+    """Return the released columns that are neither quasi-identifiers nor sensitive."""
+    pseudonyms = () if case.policy.pseudonyms is None else case.policy.pseudonyms.columns
+    others = (*case.table.with_role(Role.INSENSITIVE), *pseudonyms)
+    return tuple(name for name in others if name not in case.leaders)
 
 
 def _distinct(models: tuple[Model, ...]) -> int:

@@ -168,7 +168,7 @@ class _Writing:
                 by_row[self._link] = self._numbered(buckets, self._link)
                 columns[self._link] = by_row[self._link][0]
             else:
-                by_record[self._link] = placing(self.key, self.table[decided.split.columns[0]], buckets.bucket)
+                by_record[self._link] = placing(self.key, self.table[buckets.column], buckets.bucket)
                 columns[self._link] = _numbers(self._link, buckets.number)
         how = Rewriting(
             rows=decided.rows,
@@ -254,15 +254,17 @@ class _Writing:
     def _split(
         self, how: Rewriting, columns: Mapping[str, Column], split: Split
     ) -> tuple[dict[str, Table], Callable[[], NDArray[np.intp]]]:
-        """Return both parts of a split table by the suffix of their name, and the origins of the first."""
-        apart = [name for name in how.names if name in split.columns]
-        shown = [name for name in how.names if name not in apart and self._is_shown(name)]
+        """Return the parts of a split table by the suffix of their name, and the origins of the first."""
+        shown = [name for name in how.names if name not in split.columns and self._is_shown(name)]
         first, _, origins = self._released(how, columns, shown)
-        if isinstance(split.buckets, RowBuckets):
-            second = self._released(how, columns, (str(self._link), *apart))[0]
-        else:
-            second = self._places(split.buckets, columns, apart[0])
-        return {"": first, split.table: second}, origins
+        tables = {"": first}
+        for suffix, names in split.tables.items():
+            apart = [name for name in how.names if name in names]
+            if isinstance(split.buckets, PlaceBuckets):
+                tables[suffix] = self._places(split.buckets, columns, apart[0])
+            else:
+                tables[suffix] = self._released(how, columns, (str(self._link), *apart))[0]
+        return tables, origins
 
     def _places(self, buckets: PlaceBuckets, columns: Mapping[str, Column], name: str) -> Table:
         """Return the table of the values by bucket, in an order that discloses nothing."""

@@ -4,7 +4,7 @@ Nothing from the search is used. Only information that the files do not contain 
 and the distribution of the sensitive values in the original.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,15 +19,15 @@ from shoal.engines.derived import DerivedEngine
 from shoal.engines.memory import MemoryEngine
 from shoal.errors import ReleaseError
 from shoal.fileset import FileSet
-from shoal.kernels.grouping import group_rows
-from shoal.kernels.translation import Codes, narrowest
+from shoal.kernels.translation import Codes
 from shoal.models.evidence import Gatherer
 from shoal.models.model import Model, Need
 from shoal.policy.policy import Policy
 from shoal.policy.references import Reference, references
-from shoal.release.columns import labelled
+from shoal.release.columns import as_written, placed
 from shoal.release.judgement import Judgement
 from shoal.release.promise import Original, Promise
+from shoal.release.split_check import joined, judged_apart
 from shoal.scratch import scratch_folder
 from shoal.table.column import SUPPRESSED, Column
 from shoal.table.compaction import compacted
@@ -55,9 +55,10 @@ def verify(promises: Mapping[str, Promise], policy: Policy, written: Written) ->
         stored = {table: _read(*written[table], promised, promise) for table, promised in promise.tables.items()}
         for table, promised in promise.tables.items():
             check_same(stored[table], promised)
-        tables[name] = _joined([*stored.values()], promise)
+        tables[name] = joined([*stored.values()], promise)
         heritage = _heritage(name, promise, policy, tables, shows)
-        judgements[name] = check(_judged(name, promise, policy, tables, heritage))
+        separated = judged_apart([*stored.values()], promise)
+        judgements[name] = check((*_judged(name, promise, policy, tables, heritage), *separated))
     return judgements
 
 
@@ -84,13 +85,19 @@ def verified(promises: Mapping[str, Promise], policy: Policy) -> dict[str, tuple
     Tables larger than memory are evaluated without being written, and verified from their files when they are saved.
     """
     if any(not isinstance(promise.whole.engine, MemoryEngine) for promise in promises.values()):
-        return {name: check(judged(as_written(promise.whole), promise)) for name, promise in promises.items()}
+        return {name: check(_before_writing(promise)) for name, promise in promises.items()}
     written: dict[str, tuple[Path | Stored, Mapping[str, Any]]] = {}
     with scratch_folder() as folder, FileSet() as files:
         for promise in promises.values():
             for name, table in promise.tables.items():
                 write(table, folder / f"{name}.parquet", files=files, check_written=noting(written, name))
         return verify(promises, policy, written)
+
+
+def _before_writing(promise: Promise) -> tuple[Judgement, ...]:
+    """Evaluate the tables of a release as they will be read from their files."""
+    tables = [as_written(table) for table in promise.tables.values()]
+    return (*judged(as_written(promise.whole), promise), *judged_apart(tables, promise))
 
 
 def noting(
@@ -110,28 +117,25 @@ def judged(stored: Table, promise: Promise) -> tuple[Judgement, ...]:
     In a split table, the buckets are the classes of requirements on sensitive values.
     """
     table, original = with_persons(stored, promise.whole, promise.original), promise.original
-    known = tuple(name for name in table.quasi if name != promise.link)
     gatherer = Gatherer(table, original.missing, original.hierarchies, original.population, original.reference)
     return tuple(
         Judgement(source, says, model.verdict(gatherer.evidence(view)))
         for source, says, model in promise.asked
-        for view in model.views(_classified(model, known, promise.link), table.sensitive)
+        for view in model.views(_classified(model, promise), table.sensitive)
     )
 
 
-def _classified(model: Model, known: tuple[str, ...], link: str | None) -> tuple[str, ...]:
-    """Return the columns whose values form the classes of a model."""
-    return known if link is None or Need.SENSITIVE not in model.needs else (link,)
+def _classified(model: Model, promise: Promise) -> tuple[str, ...]:
+    """Return the columns whose values form the classes of a model.
 
-
-def as_written(table: Table) -> Table:
-    """Return a released table as read from its file: quasi-identifiers are text, compared character by character."""
-    columns = {}
-    for column in table.columns:
-        if column.name in table.quasi and not column.is_text:
-            text, place = labelled(column.name, [*column.labels().to_pylist()])
-            columns[column.name] = text, place.astype(narrowest(max(text.size, 1)))
-    return table.recoded(columns)
+    Of a release in several tables, these are the buckets for requirements on sensitive values, divided by the
+    quasi-identifiers beside the values.
+    """
+    known = tuple(name for name in promise.whole.quasi if name != promise.link)
+    if promise.link is None or Need.SENSITIVE not in model.needs:
+        return known
+    last = [*promise.tables.values()][-1]
+    return (promise.link, *(name for name in known if name in last))
 
 
 def with_persons(stored: Table, promised: Table, original: Original) -> Table:
@@ -151,58 +155,8 @@ def with_persons(stored: Table, promised: Table, original: Original) -> Table:
 def _read(source: Path | Stored, options: Mapping[str, Any], promised: Table, promise: Promise) -> Table:
     """Read a written table; quasi-identifiers and pseudonyms are read as text."""
     engine = "memory" if isinstance(promised.engine, MemoryEngine) else "disk"
-    texts = [*promised.quasi, *_in(promise.pseudonyms, promised)]
+    texts = [*promised.quasi, *(name for name in promise.pseudonyms if name in promised)]
     return read(source, text=texts, suppressed=SUPPRESSED, engine=engine, **options)
-
-
-def _joined(stored: Sequence[Table], promise: Promise) -> Table:
-    """Return the table that was read; the parts of a split table are joined.
-
-    Within a group of linked records, any pairing of the parts gives the same classes with the same values.
-    """
-    if promise.link is None:
-        (table,) = stored
-        return table.assign(quasi=_in(promise.whole.quasi, table), sensitive=_in(promise.whole.sensitive, table))
-    if not isinstance(promise.whole.engine, MemoryEngine):
-        return as_written(promise.whole)  # its parts were already compared with the promise
-    first, second = stored
-    if first.records != second.records:
-        _check_places(second, promise, promise.link)
-        return as_written(promise.whole)  # which record is whose is known to the owner alone
-    groups = [
-        np.argsort(_placed(table[promise.link], first[promise.link])[table.codes(promise.link)], kind="stable")
-        for table in stored
-    ]
-    encoded = [Encoded(column, first.codes(column.name)) for column in first.columns]
-    for column in second.columns:
-        if column.name != promise.link:
-            codes = np.empty_like(second.codes(column.name))
-            codes[groups[0]] = second.codes(column.name)[groups[1]]
-            encoded.append(Encoded(column, codes))
-    return Table.of(encoded, first.records, first.source)
-
-
-def _check_places(values: Table, promise: Promise, link: str) -> None:
-    """Refuse values by bucket that are not those of the persons in the bucket, each person and value once."""
-    whole, subject = promise.whole, promise.original.subject
-    name = next(name for name in values.names if name != link)
-    same = False
-    if isinstance(subject, Column):
-        persons = whole.engine.distinct([link, name, subject.name]).codes
-        pairs = group_rows(persons[:2], [whole[link].size, whole[name].size], len(persons[0]))
-        columns = {column: (whole[column], _placed(values[column], whole[column])) for column in (link, name)}
-        places = values.recoded(columns).distinct([link, name])
-        expected = [codes[pairs.first] for codes in persons[:2]]
-        alike = all(np.array_equal(codes, other) for codes, other in zip(places.codes, expected, strict=True))
-        same = alike and np.array_equal(places.counts, pairs.counts)
-    if not same:
-        raise ReleaseError(
-            "not-as-promised", "The values of the written release are not those of the individuals in their buckets."
-        )
-
-
-def _in(names: Sequence[str], table: Table) -> list[str]:
-    return [name for name in names if name in table]
 
 
 def _heritage(
@@ -279,8 +233,8 @@ def check_same(stored: Table, promised: Table) -> None:
             expected_columns=len(promised.names),
         )
     names, written = (*promised.quasi, *promised.sensitive), as_written(promised)
-    placed = {name: (written[name], _placed(stored[name], written[name])) for name in names}
-    here, there = stored.recoded(placed).distinct(names), written.distinct(names)
+    columns = {name: (written[name], placed(stored[name], written[name])) for name in names}
+    here, there = stored.recoded(columns).distinct(names), written.distinct(names)
     same = all(np.array_equal(codes, other) for codes, other in zip(here.codes, there.codes, strict=True))
     if not same or not np.array_equal(here.counts, there.counts):
         raise ReleaseError(
@@ -322,7 +276,7 @@ def _written(column: Column, *, numeric: bool) -> pa.Array:
 def _recoded(stored: Table, original: Original) -> Table:
     """Encode sensitive values with the codes of the original, so that values without a released record still count."""
     names = [name for name in stored.names if name in original.sensitive and name not in original.truths]
-    return stored.recoded({name: (before := original.sensitive[name], _placed(stored[name], before)) for name in names})
+    return stored.recoded({name: (before := original.sensitive[name], placed(stored[name], before)) for name in names})
 
 
 def _with_truths(table: Table, original: Original) -> Table:
@@ -331,31 +285,13 @@ def _with_truths(table: Table, original: Original) -> Table:
         return table
     before = {name: original.sensitive[name] for name in original.truths}
     hidden_names = {column.name for column in original.truths.values()}
-    places = {name: _placed(column, before[name]) for name, column in original.truths.items()}
+    places = {name: placed(column, before[name]) for name, column in original.truths.items()}
     derived = {name: ((column.name,), places[name].__getitem__) for name, column in original.truths.items()}
     sizes = {column.name: column.size for column in table.columns}
     sizes.update({column.name: column.size for column in (*original.truths.values(), *before.values())})
     columns = tuple(before.get(column.name, column) for column in table.columns if column.name not in hidden_names)
     true = replace(table, columns=columns, engine=DerivedEngine(table.engine, derived, sizes))
     return true.in_memory() if isinstance(table.engine, MemoryEngine) else true
-
-
-def _placed(column: Column, before: Column) -> Codes:
-    """Return the code of another column with the same value, for each code of a column."""
-    texts = (column.labels(), before.labels())
-    if column.kind.numeric and before.kind.numeric and column.values.type != before.values.type:
-        texts = (doubles(column.values), doubles(before.values))  # 1.00 may be written and read as 1
-    places = pc.index_in(*texts, skip_nulls=True).fill_null(-1).to_numpy(zero_copy_only=False)
-    place = np.full(column.size, -1, np.int64)
-    place[: len(places)] = places
-    for mine, theirs in ((column.missing_code, before.missing_code), (column.suppressed_code, before.suppressed_code)):
-        if mine is not None:
-            place[mine] = -1 if theirs is None else theirs
-    if (place < 0).any():
-        raise ReleaseError(
-            "not-as-promised", "Column '{column}' of the written release has unexpected values.", column=column.name
-        )
-    return place.astype(narrowest(max(before.size, 1)))
 
 
 def _with_subject(table: Table, original: Original) -> Table:

@@ -25,10 +25,11 @@ from shoal.population import Population
 from shoal.progress import Hook, Progress
 from shoal.qualities.quality import Measured
 from shoal.release.advice import Advice, AdviceBasis, advice, is_advised
+from shoal.release.columns import as_written
 from shoal.release.part import ReleasePart
 from shoal.release.published import figures
 from shoal.release.release import Release
-from shoal.release.verification import as_written, with_persons
+from shoal.release.verification import with_persons
 from shoal.release.visible import VisibleLoss, visible_loss
 from shoal.reporting.required import Required, verdicts
 from shoal.risk.assessment import Assessment, Assessor

@@ -8,18 +8,10 @@ from numpy.typing import NDArray
 from shoal.kernels.dealing import dealt
 from shoal.kernels.siphash import Words
 from shoal.kernels.translation import Codes
+from shoal.separation.eligibility import most_diverse
 
 _ROUNDS = 200  # of exchanges between buckets until no person has two places in one
 Buckets = NDArray[np.uint32]
-
-
-def most_diverse(counts: NDArray[np.int64]) -> int:
-    """Return the largest l for which buckets of l different values exist: no value is that of more than 1/l of all.
-
-    >>> most_diverse(np.array([2, 2, 2])), most_diverse(np.array([4, 1, 1]))
-    (3, 1)
-    """
-    return int(counts.sum()) // max(int(counts.max(initial=0)), 1)
 
 
 def anatomised(

@@ -10,9 +10,10 @@ from shoal.kernels.translation import narrowest
 from shoal.models.model import MODELS, Model
 from shoal.perturbations.assigned import Assigned
 from shoal.remedy import Setting, either
-from shoal.separation.anatomy import anatomised, most_diverse
-from shoal.separation.separation import SEPARATIONS, Places, Separable, Separation
-from shoal.separation.split import PlaceBuckets, Split
+from shoal.separation.anatomy import anatomised
+from shoal.separation.eligibility import check_eligible, diversity
+from shoal.separation.separation import SEPARATIONS, Separable, Separation
+from shoal.separation.split import VALUES, PlaceBuckets, Split
 
 
 @SEPARATIONS.register("buckets")
@@ -64,15 +65,8 @@ class Buckets(Separation):
     def split(self, table: Separable) -> Split:
         """Deal the values of the column into buckets."""
         name = self._column(table)
-        size = max(self.l or 1, table.distinct)
-        if size < 2:
-            raise PolicyError(
-                "no-diversity",
-                "The number of different values per bucket is not given.",
-                remedy=either(Setting("search.publish.l", 3), Setting("require", [{"model": "l-diversity", "l": 3}])),
-            )
-        places = table.places(name)
-        self._check(places, size)
+        size, places = diversity(self.l, table.distinct), table.places(name)
+        check_eligible(name, np.bincount(places.codes, minlength=1).astype(np.int64), size)
         random = table.random(f"buckets of {name}", 2 * len(places.draws))
         of_place = anatomised(places.codes, size, random, places.persons)
         if of_place is None:
@@ -80,7 +74,7 @@ class Buckets(Separation):
         numbers = np.argsort(table.random(f"numbers of the buckets of {name}", int(of_place.max()) + 1), kind="stable")
         numbered = numbers[of_place].astype(narrowest(len(numbers)))
         bucket = Assigned.of(places.draws, numbered)
-        return Split((name,), PlaceBuckets(len(numbers), bucket, places.codes, numbered))
+        return Split({VALUES: (name,)}, PlaceBuckets(name, len(numbers), bucket, places.codes, numbered))
 
     def _column(self, table: Separable) -> str:
         """Return the column that is released by bucket; it must be the only sensitive one."""
@@ -105,22 +99,6 @@ class Buckets(Separation):
                 column=beside[0],
             )
         return named[0]
-
-    @staticmethod
-    def _check(places: Places, size: int) -> None:
-        """Refuse more different values per bucket than the frequency of the values allows."""
-        largest = most_diverse(np.bincount(places.codes, minlength=1).astype(np.int64))
-        if size > largest:
-            raise PolicyError(
-                "not-eligible",
-                "A value of column '{column}' is too frequent for buckets of {size} different values.",
-                remedy=[
-                    f"The largest possible l is {largest}.",
-                    *([] if largest < 2 else [either(Setting("search.publish.l", largest))]),
-                ],
-                column=places.column.name,
-                size=size,
-            )
 
 
 def _too_few(name: str, size: int) -> PolicyError:

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 from shoal.errors import PolicyError
 from shoal.remedy import Setting, by
 from shoal.separation.separation import SEPARATIONS, Separable, Separation
-from shoal.separation.split import RowBuckets, Split
+from shoal.separation.split import VALUES, RowBuckets, Split
 
 
 @SEPARATIONS.register("permutation")
@@ -33,4 +33,4 @@ class Permutation(Separation):
                 "No column is sensitive, so there is nothing to release in a second table.",
                 remedy=by("Give a column the role sensitive", Setting("columns")),
             )
-        return Split(table.sensitive, RowBuckets(table.classes()))
+        return Split({VALUES: table.sensitive}, RowBuckets(table.classes()))

@@ -1,7 +1,7 @@
 """Separations: ways to release sensitive values apart from the quasi-identifiers, and what each of them guarantees."""
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from shoal.errors import DeclarationError
 from shoal.kernels.siphash import Words
 from shoal.kernels.translation import Codes
-from shoal.models.model import Model
+from shoal.models.model import Model, Verdict
 from shoal.perturbations.column_values import Draws
 from shoal.registry import Registry
+from shoal.separation.sliceable import SliceableRecords
 from shoal.separation.split import Numbers, Split
+from shoal.separation.split_release import SplitRelease
 from shoal.table.column import Column
 from shoal.validation import Checked
 
@@ -41,14 +43,17 @@ class Places:
 class Separable:
     """A transformed table, as far as a separation may read it.
 
-    ``sensitive``: its sensitive columns. ``distinct``: the number of different values that requirements demand of a
-    class; 1 if they demand none. ``places(column)``: the places of a column. ``classes()``: the equivalence class of
-    each distinct row. ``random(purpose, number)``: random words under the key.
+    ``sensitive``, ``insensitive``: its columns besides the quasi-identifiers. ``distinct``: the number of different
+    values that requirements demand of a class; 1 if they demand none. ``places(column)``: the places of a column.
+    ``records()``: the records of individuals with one record each; an error if some have several. ``classes()``: the
+    equivalence class of each distinct row. ``random(purpose, number)``: random words under the key.
     """
 
     sensitive: tuple[str, ...]
+    insensitive: tuple[str, ...]
     distinct: int
     places: Callable[[str], Places]
+    records: Callable[[], SliceableRecords]
     classes: Callable[[], Numbers]
     random: Callable[[str, int], Words]
 
@@ -59,6 +64,7 @@ class Separation(Checked):
     ``says``: a sentence on what is released. ``guarantee``: a sentence on what is guaranteed, and under which
     condition. ``iso``: the operation in the terms of ISO/IEC 20889. ``is_diverse``: whether its buckets meet
     requirements on sensitive values, so that quasi-identifiers are not generalised for their sake.
+    ``divides_identities``: whether quasi-identifiers are in several tables, which do not tell their combinations.
     """
 
     kind: str
@@ -66,6 +72,7 @@ class Separation(Checked):
     guarantee: ClassVar[str]
     iso: ClassVar[str]
     is_diverse: ClassVar[bool] = True
+    divides_identities: ClassVar[bool] = False
 
     @classmethod
     def __pydantic_init_subclass__(cls, **options: Any) -> None:
@@ -87,6 +94,20 @@ class Separation(Checked):
     @property
     def promised(self) -> tuple[Model, ...]:
         """The models that its own options require, which are verified like those of the policy."""
+        return ()
+
+    @property
+    def requires(self) -> Mapping[str, Mapping[str, Any]]:
+        """The requirements of its own options that no model evaluates, with their parameters, by name."""
+        return {}
+
+    @property
+    def protects(self) -> bool:
+        """Whether its own options are a requirement, so that the policy needs no other."""
+        return bool(self.promised or self.requires)
+
+    def verdicts(self, released: SplitRelease) -> tuple[Verdict, ...]:  # noqa: ARG002
+        """Return what the written tables attain of the requirements of its own options."""
         return ()
 
     @property
