@@ -1,6 +1,6 @@
 """Bucket inference: learning from a release by buckets which value of a bucket is whose."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -12,6 +12,8 @@ from shoal.attacks.bucketed import BucketedValues, Indices, ValueModel, deduced,
 from shoal.attacks.people import KnownPeople
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
+from shoal.attacks.slice_inference import SliceGuesses, of_strangers
+from shoal.attacks.sliced import SlicedTables
 from shoal.recoding.nodes import Floats
 from shoal.table.scale import binned
 
@@ -22,11 +24,11 @@ _STRANGERS = 20_000  # individuals whose values a model of others guesses
 class BucketInference(Attack):
     """Share of individuals whose sensitive value is guessed among the values of their bucket.
 
-    The adversary knows which record of the first table belongs to an individual, learns from both tables which values
-    go with which other columns, by expectation–maximisation under the constraint of the buckets (after Kifer 2009), and
-    guesses the most likely value. A bucket of l different values promises at most 1/l for who does not learn. Baseline:
-    a model of other individuals, without the release, which tells what is known about anybody. Control: the same attack
-    after the records were assigned to the buckets at random; it finds 1/l.
+    The adversary knows which record of the first table belongs to an individual, or, in a release by groups of columns,
+    all quasi-identifiers; learns from the tables which values go with which other columns, by expectation–maximisation
+    under the constraint of the buckets (after Kifer 2009), and guesses the most likely value. Buckets promise at most
+    1/l for who does not learn. Baseline: a model of other individuals, without the release, which tells what is known
+    about anybody. Control: the same attack after the records were assigned to the buckets at random; it finds 1/l.
     """
 
     name: ClassVar[str] = "bucket-inference"
@@ -38,11 +40,15 @@ class BucketInference(Attack):
     most: int = Field(default=1_000_000, ge=1, description="maximum number of pairs of a record and a value")
 
     def run(self, scene: Scene) -> Iterator[Result]:
-        """Guess the value of each target's records."""
-        bucketed = scene.buckets
-        if bucketed is None:
-            return
+        """Guess the value of each target."""
         rng = scene.rng(self.name)
+        for bucketed in scene.buckets:
+            yield self._of_buckets(scene, bucketed, rng)
+        for sliced in scene.slices:
+            yield self._of_slices(scene, sliced, rng)
+
+    def _of_buckets(self, scene: Scene, bucketed: BucketedValues, rng: np.random.Generator) -> Result:
+        """Return the result for values by bucket; the record of each target in the first table is known."""
         chosen = self._chosen(bucketed, rng)
         features, sizes = _features(scene, chosen)
         part = bucketed.some(chosen)
@@ -55,21 +61,38 @@ class BucketInference(Attack):
         people, right = _reached(scene, chosen, guess == true)
         shuffled, null = _shuffled(part, rng)
         others, _ = most_likely(*deduced(shuffled, features, sizes), len(chosen))
+        some = rng.permutation(np.flatnonzero(true >= 0))[:_STRANGERS]
+        strangers = ValueModel.crossed([codes[some] for codes in features], sizes, true[some], part.column.size)
         promise = (part.counts / np.bincount(part.buckets, part.counts)[part.buckets]).max(initial=0.0)
-        certain = sure > 0.5
-        yield self.result(
-            scene,
-            "the value is guessed from the other columns and the values of the bucket",
-            right,
-            _of_strangers(features, sizes, true, part.column.size, rng),
-            (others == null).astype(np.float64),
-            column=part.column.name,
-            persons=scene.over_original(people, right),
-            details={
-                "most_frequent_in_a_bucket": float(promise),
-                "believed_above_one_half": float(certain.mean()),
-                "right_among_these": float((guess == true)[certain].mean()) if certain.any() else None,
-            },
+        details = {"most_frequent_in_a_bucket": float(promise), **_certain(sure, guess == true)}
+        says = "the value is guessed from the other columns and the values of the bucket"
+        return self._told(scene, people, right, others == null, strangers, part.column.name, says, details)
+
+    def _of_slices(self, scene: Scene, sliced: SlicedTables, rng: np.random.Generator) -> Result:
+        """Return the result for groups of columns; only the quasi-identifiers of each target are known."""
+        first = sliced.slices[0]
+        chosen = np.unique(first.buckets[self._chosen(sliced.bucketed(first), rng)])
+        guesses = SliceGuesses.of(sliced, scene, chosen, rng)
+        strangers = of_strangers(scene, sliced.column.name, _STRANGERS, rng)
+        details = {"most_probable_without_learning": guesses.promise, **_certain(guesses.sure, guesses.right)}
+        says = "the value is guessed from the quasi-identifiers and the buckets that match them"
+        right = guesses.right.astype(np.float64)
+        return self._told(scene, guesses.people, right, guesses.others, strangers, sliced.column.name, says, details)
+
+    def _told(  # noqa: PLR0913, PLR0917 - the parts of a result
+        self,
+        scene: Scene,
+        people: KnownPeople,
+        right: Floats,
+        others: NDArray[np.bool_],
+        strangers: float,
+        column: str,
+        says: str,
+        details: Mapping[str, float | None],
+    ) -> Result:
+        persons = scene.over_original(people, right)
+        return self.result(
+            scene, says, right, strangers, others.astype(np.float64), column=column, persons=persons, details=details
         )
 
     def _chosen(self, bucketed: BucketedValues, rng: np.random.Generator) -> Indices:
@@ -86,10 +109,11 @@ class BucketInference(Attack):
 
 
 def _features(scene: Scene, chosen: Indices) -> tuple[list[Indices], list[int]]:
-    """Return the codes of the records in each column of the first table, in groups if it has many numbers."""
+    """Return the codes of the records in each column beside the values, in groups if it has many numbers."""
     features, sizes = list[Indices](), list[int]()
+    apart = {bucketed.column.name for bucketed in scene.buckets}
     for column in scene.release.columns:
-        if column.name == scene.link:
+        if column.name in apart:
             continue
         groups, number = binned(column)
         features.append(groups[scene.release.codes(column.name)[chosen]])
@@ -119,17 +143,10 @@ def _shuffled(bucketed: BucketedValues, rng: np.random.Generator) -> tuple[Bucke
     return shuffled, most_likely(records, shuffled.values[places], keys, len(shuffled.of_record))[0]
 
 
-def _of_strangers(
-    features: list[Indices], sizes: list[int], true: Indices, number: int, rng: np.random.Generator
-) -> float:
-    """Return the share of values that a model of the other half of the individuals guesses."""
-    there = rng.permutation(np.flatnonzero(true >= 0))[:_STRANGERS]
-    right = 0
-    for seen, others in ((there[::2], there[1::2]), (there[1::2], there[::2])):
-        codes = [column[seen].astype(np.int64) for column in features]
-        model = ValueModel.of(codes, sizes, true[seen], np.ones(len(seen)), number)
-        beside = [column[others].astype(np.int64) for column in features]
-        values = np.arange(number)
-        likelihood = np.stack([model.likelihood(beside, np.full(len(others), value)) for value in values], axis=1)
-        right += int(np.count_nonzero(likelihood.argmax(axis=1) == true[others]))
-    return right / max(len(there), 1)
+def _certain(sure: Floats, right: NDArray[np.bool_]) -> dict[str, float | None]:
+    """Return the share of guesses with a probability above one half, and the correct share of these."""
+    certain = sure > 0.5
+    return {
+        "believed_above_one_half": float(certain.mean()),
+        "right_among_these": float(right[certain].mean()) if certain.any() else None,
+    }

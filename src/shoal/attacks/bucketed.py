@@ -47,8 +47,8 @@ class BucketedValues:
         >>> bucketed.of_record.tolist(), bucketed.buckets.tolist(), bucketed.values.tolist()
         ([0, 0, 1], [0, 0, 1], [0, 1, 0])
         """
-        places = _same(second[link], first[link])
-        codes = _same(second[original.name], original)
+        places = same_codes(second[link], first[link])
+        codes = same_codes(second[original.name], original)
         held = group_rows(
             [places[second.codes(link)], codes[second.codes(original.name)]],
             [first[link].size, original.size],
@@ -84,10 +84,24 @@ class ValueModel:
         prior = np.bincount(values, weights, number) / max(weights.sum(), _TINY)
         tables = []
         for codes, size in zip(features, sizes, strict=True):
-            beside = np.bincount(codes * np.int64(number) + values, weights, size * number) + 1 / size
+            beside = np.bincount(codes.astype(np.int64) * number + values, weights, size * number) + 1 / size
             counts = np.asarray(beside, np.float64).reshape(size, number)
             tables.append(counts / counts.sum(axis=0))
         return cls(prior, tuple(tables))
+
+    @classmethod
+    def crossed(cls, features: Sequence[Indices], sizes: Sequence[int], values: Indices, number: int) -> float:
+        """Return the share of values that the model of the other half of the records guesses."""
+        right, halves = 0, (slice(0, None, 2), slice(1, None, 2))
+        for seen, unseen in (halves, halves[::-1]):
+            model = cls.of([codes[seen] for codes in features], sizes, values[seen], np.ones(len(values[seen])), number)
+            right += int(np.count_nonzero(model.guess([codes[unseen] for codes in features]) == values[unseen]))
+        return right / max(len(values), 1)
+
+    def guess(self, features: Sequence[Indices]) -> Indices:
+        """Return the most likely value beside the codes of each record."""
+        every = [np.full(len(features[0]), value) for value in range(len(self.prior))]
+        return np.asarray(np.stack([self.likelihood(features, values) for values in every], axis=1).argmax(axis=1))
 
     def likelihood(self, features: Sequence[Indices], values: Indices) -> Floats:
         """Return the logarithm of the probability of each value together with the codes beside it."""
@@ -139,7 +153,7 @@ def most_likely(records: Indices, values: Indices, belief: Floats, number: int) 
     return guess, probability
 
 
-def _same(column: Column, other: Column) -> NDArray[np.uint32]:
+def same_codes(column: Column, other: Column) -> NDArray[np.uint32]:
     """Return the code of another column with the same value, for each code of a column."""
     codes = pc.index_in(column.labels(), other.labels(), skip_nulls=True).fill_null(-1).to_numpy(zero_copy_only=False)
     same = np.full(column.size, -1, np.int64)

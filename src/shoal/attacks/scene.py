@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.attacks.bucketed import BucketedValues
 from shoal.attacks.people import KnownPeople
+from shoal.attacks.sliced import SlicedTables
 from shoal.engines.protocol import DistinctRows
 from shoal.errors import AttackError
 from shoal.hierarchy.hierarchy import Hierarchy
@@ -40,8 +41,9 @@ class Scene:
     ``register``: an identified file. ``whose[i]``: the record of the original that belongs to the person of register
     entry i, −1 if there is none. ``truth[i]``: the released record that stems from record i of the original, −1 if that
     record is not released; None if this is unknown. ``second``: the scene of another release of the same individuals.
-    ``places``: the codes of ``cells`` for the codes of the original. ``buckets``: the sensitive values that the release
-    shows by bucket only, and ``link``, the column with the number of the bucket.
+    ``places``: the codes of ``cells`` for the codes of the original. ``buckets``: the sensitive columns that a release
+    shows by bucket only, and ``slices``, those of a release by groups of columns. ``link``: the column with the bucket
+    numbers.
     """
 
     original: Table
@@ -59,7 +61,8 @@ class Scene:
     second: "Scene | None" = None
     places: Mapping[str, NDArray[np.unsignedinteger[Any]]] = field(default_factory=dict)
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
-    buckets: BucketedValues | None = None
+    buckets: tuple[BucketedValues, ...] = ()
+    slices: tuple[SlicedTables, ...] = ()
     link: str = ""
     seed: int = 0
     most: int = TARGETS

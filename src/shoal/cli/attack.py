@@ -61,10 +61,14 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
     ] = None,
     in_order: Annotated[bool, typer.Option("--in-order", help="Match records by position.")] = False,
     values: Annotated[
-        given.Place,
-        typer.Option(parser=given.place, metavar="DATA", help="Second table of a release by bucket, with the values."),
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="Further table of a release in several tables; may be repeated (default: those that the manifest "
+            "names).",
+        ),
     ] = None,
-    link: Annotated[str, typer.Option(help="Column with the number of the bucket, in both tables.")] = "bucket",
+    link: Annotated[str, typer.Option(help="Column with the number of the bucket, in all tables.")] = "bucket",
     only: Annotated[str | None, typer.Option(help="Attacks to run, comma-separated (default: all that apply).")] = None,
     targets: Annotated[int, typer.Option(min=1, help="Maximum number of targets.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of random choices.")] = 0,
@@ -117,7 +121,7 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
             second=None if second is None else given.load(second, options, notes=notes),
             key=given.names(key),
             in_order=in_order,
-            values=None if values is None else given.load(values, options, notes=notes),
+            values=[given.load(table, options, notes=notes) for table in values] if values else None,
             link=link,
             attacks=given.names(only),
             targets=targets,

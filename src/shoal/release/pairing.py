@@ -47,4 +47,4 @@ def _origins(original: Table, release: Table | Release) -> Origins | None:
 def _table(release: Table | Release) -> Table:
     if not isinstance(release, Release):
         return release
-    return (release.table if release.split is None else release.split[0]).in_memory()
+    return release.first.in_memory()

@@ -86,12 +86,16 @@ class Release(Presentable):
         return self.part.table
 
     @property
-    def split(self) -> tuple[Table, Table] | None:
-        """Both tables of a release whose sensitive values are in a second table; None if there is one table."""
+    def first(self) -> Table:
+        """The only released table, or the first of the tables into which it was split."""
+        return self.table if self.split is None else self.split[0]
+
+    @property
+    def split(self) -> tuple[Table, ...] | None:
+        """The tables of a release in several tables, the sensitive values last; None if there is one table."""
         if self.policy.tables or self.part.promise.link is None:
             return None
-        first, second = self.tables.values()
-        return first, second
+        return tuple(self.tables.values())
 
     @property
     def given(self) -> Table:

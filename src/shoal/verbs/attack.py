@@ -8,9 +8,9 @@ import numpy as np
 
 from shoal.attacks.attack import ATTACKS, Attack
 from shoal.attacks.battery import Attacked, battery, chosen_attacks
-from shoal.attacks.bucketed import BucketedValues
 from shoal.attacks.caveats import notes
 from shoal.attacks.scene import TARGETS, Scene
+from shoal.attacks.split_tables import SplitTables
 from shoal.attacks.truth import in_register
 from shoal.dataset.dataset import Dataset
 from shoal.dataset.result import DatasetResult
@@ -18,9 +18,10 @@ from shoal.errors import AttackError
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, silent
 from shoal.recoding.matching import Match
+from shoal.release.further_tables import further_tables
 from shoal.release.pairing import drawn_from, which
 from shoal.release.release import Release
-from shoal.remedy import Option, by, either
+from shoal.remedy import Option, either
 from shoal.table.table import Table
 from shoal.verbs.inputs import AnyPolicy, Inputs, names_of, policy_of, table_of
 from shoal.verbs.on_datasets import also
@@ -89,11 +90,11 @@ def attack(  # noqa: PLR0913 - keyword-only options
     synthetic. ``external``: an identified register. ``outsiders``: individuals who are not in the data, with the same
     columns. ``second``: another release of the same individuals. ``key``: columns that identify a record in the
     original, the release and the register. ``in_order``: the release has the order of the original. Without either,
-    records are matched by an identifier column, by content, or last by position. ``values``: the second table of a
-    release by bucket (known if ``anonymize`` made it), and ``link``: the column with the number of the bucket, in both.
-    ``attacks``: names of attacks, or
-    attacks with parameters (default: all that apply, and those that the policy limits). ``targets``: the maximum number
-    of attacked individuals, drawn at random. ``matched``: the match of the records, if already computed.
+    records are matched by an identifier column, by content, or last by position. ``values``: the further table
+    of a release in several tables, or a list of them (default: those that the manifest names). ``link``: the column
+    with the number of the bucket, in all of them. ``attacks``: names of attacks, or attacks with parameters (default:
+    all that apply, and those that the policy limits). ``targets``: the maximum number of attacked individuals, drawn at
+    random. ``matched``: the match of the records, if already computed.
 
     >>> import shoal
     >>> data = {"age": [31, 34, 71, 78], "dx": ["flu", "ms", "flu", "flu"]}
@@ -116,31 +117,37 @@ def attack(  # noqa: PLR0913 - keyword-only options
         subject=subject,
         hierarchies=hierarchies,
     )
-    released, apart = _tables_of(release, values)
-    table, released = inputs.table.in_memory(), released.in_memory()
-    register, strangers, other = (
-        None if data is None else table_of(data).in_memory() for data in (external, outsiders, second)
-    )
+    table = inputs.table.in_memory()
+    released = SplitTables.of(_tables_of(release, values), table, link)
+    register, strangers = (None if data is None else table_of(data).in_memory() for data in (external, outsiders))
+    other = None if second is None else SplitTables.of(_tables_of(second, None), table, link)
     if strangers is not None and table.subject is not None and table.subject in strangers:
         strangers = strangers.assign(subject=table.subject)
     _check_records(
         {
             "original": table,
-            "release": released,
-            "second release": other,
+            "release": released.first,
+            "second release": None if other is None else other.first,
             "register": register,
             "table of outsiders": strangers,
         }
     )
     scene = Scene.of(
-        table, released, outsiders=strangers, register=register, second=other, hierarchies=inputs.hierarchies, seed=seed
+        table,
+        released.whole,
+        outsiders=strangers,
+        register=register,
+        second=None if other is None else other.whole,
+        hierarchies=inputs.hierarchies,
+        seed=seed,
     )
-    scene = replace(scene, most=targets, progress=progress or silent)
-    if apart is not None:
-        scene = _with_buckets(scene, apart.in_memory(), link)
-    named = _key(key, table, released, register)
+    scene = replace(released.on(scene), most=targets, progress=progress or silent)
+    if other is not None and scene.second is not None:
+        scene = replace(scene, second=other.on(scene.second))
+    named = _key(key, table, released.first, register)
     if matched is None:
-        scene, how = _with_truth(scene, release, named, inputs, in_order=in_order)
+        made_release = release if isinstance(release, Release) else released.first
+        scene, how = _with_truth(scene, made_release, named, inputs, in_order=in_order)
     else:
         truth = None if matched.rows is None else matched.rows.astype(np.intp)
         scene, how = replace(scene, truth=truth), matched.sentence
@@ -153,32 +160,14 @@ def attack(  # noqa: PLR0913 - keyword-only options
     return battery(scene, chosen, tuple(notes(scene, how, register)))
 
 
-def _tables_of(release: Any, values: Any) -> tuple[Table, Table | None]:
-    """Return the released table, and the table of values by bucket if there is one."""
-    if isinstance(release, Release) and values is None and release.split is not None:
-        return release.split
-    return table_of(release), None if values is None else table_of(values)
-
-
-def _with_buckets(scene: Scene, values: Table, link: str) -> Scene:
-    """Return the scene with the values that the release shows by bucket only."""
-    for table in (scene.release, values):
-        if link not in table:
-            raise AttackError(
-                "no-bucket-column",
-                "The tables of the release are linked by column '{column}', which one of them lacks.",
-                remedy=by("Name the column with the number of the bucket", Option("link")),
-                column=link,
-            )
-    columns = [name for name in values.names if name in scene.original and name not in scene.release]
-    if len(columns) != 1:
-        raise AttackError(
-            "bucketed-columns",
-            "The table of values must contain one column of the original besides the buckets. It contains {columns:,}.",
-            columns=len(columns),
-        )
-    bucketed = BucketedValues.of(scene.release, values, link, scene.original[columns[0]])
-    return replace(scene, buckets=bucketed, link=link)
+def _tables_of(release: Any, values: Any) -> tuple[Table, ...]:
+    """Return the released tables, the first one first."""
+    first = table_of(release)
+    if values is not None:
+        return (first, *map(table_of, values if isinstance(values, list | tuple) else [values]))
+    if isinstance(release, Release):
+        return (first,) if release.split is None else release.split
+    return (first, *further_tables(first))
 
 
 def _limited(policy: Policy, known: Collection[str]) -> Iterator[type[Attack]]:
@@ -209,15 +198,16 @@ def _key(key: Sequence[str] | str | None, original: Table, release: Table, regis
     return named
 
 
-def _with_truth(scene: Scene, release: Any, key: Sequence[str], inputs: Inputs, *, in_order: bool) -> tuple[Scene, str]:
+def _with_truth(
+    scene: Scene, release: Release | Table, key: Sequence[str], inputs: Inputs, *, in_order: bool
+) -> tuple[Scene, str]:
     """Return the scene with the matched records, and a sentence on the matching method."""
     named = key if key and all(name in scene.release for name in key) else None
     if named is not None and in_order:
         raise AttackError(
             "key-and-order", "Records are matched by a key or by position, not by both.", remedy="Omit one of them."
         )
-    made_release = release if isinstance(release, Release) else scene.release
-    match = which(scene.original, made_release, named, hierarchies=scene.hierarchies, in_order=in_order)
+    match = which(scene.original, release, named, hierarchies=scene.hierarchies, in_order=in_order)
     how = match.sentence if match.rows is not None else f"{match.sentence} {_HINT}"
     sample, _ = drawn_from(scene.original, match)  # frequencies, on which labels may depend, are those of the sample
     hierarchies = scene.hierarchies if match.drawn is None else replace(inputs, table=sample).hierarchies

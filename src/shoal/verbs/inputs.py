@@ -93,7 +93,7 @@ def table_of(data: Any, policy: Policy = NOTHING, *, suppressed: str | None = No
     """Return the data as a table, with the roles of the policy if it defines any."""
     options = {} if suppressed is None else {"suppressed": suppressed}
     if isinstance(data, Release):
-        table = data.table
+        table = data.first
     elif isinstance(data, Table):
         table = data
     else:
