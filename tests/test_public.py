@@ -29,10 +29,12 @@ def test_the_command_line_is_light():
 
 NAMES = [
     "Advice", "AlsoKnown", "Assessment", "Attacked", "Comparison", "Dataset", "DatasetIdentification",
-    "DatasetResult", "Dimension", "Frontier", "Identification", "People", "Plan", "Policy", "Release", "Report",
+    "DatasetResult", "Dimension", "FormComparison", "Frontier", "Identification", "People", "Plan", "Policy",
+    "QueryError", "Release", "Report",
     "Schemes", "ShoalError", "Table", "TechniqueComparison", "ValueMap", "__version__", "advise", "also_known",
-    "anonymize", "assess", "attack", "charts", "compare", "compare_techniques", "demo", "dimension", "errors",
-    "frontier", "identify", "measures", "peers", "plan", "read", "report", "schemes", "write",
+    "anonymize", "assess", "attack", "charts", "compare", "compare_forms", "compare_techniques", "demo",
+    "dimension", "errors",
+    "frontier", "identify", "measures", "peers", "plan", "query_error", "read", "report", "schemes", "write",
 ]  # fmt: skip
 MODEL_FUNCTIONS = [
     "alpha_k_anonymity", "average_risk", "basic_beta_likeness", "delta_disclosure", "delta_presence",

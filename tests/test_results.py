@@ -58,6 +58,14 @@ VERBS = {
         lambda data, policy, _: shoal.compare_techniques(data, policy),
         "compare-techniques data.csv -p policy.toml",
     ),
+    "compare_forms": (
+        lambda data, policy, _: shoal.compare_forms(data, policy, l=2),
+        "compare-forms data.csv -p policy.toml -l 2",
+    ),
+    "query_error": (
+        lambda data, policy, release: shoal.query_error(data, release, policy),
+        "query-error data.csv release.csv -p policy.toml",
+    ),
     "plan": (lambda data, policy, _: shoal.plan(data, policy), "plan data.csv -p policy.toml"),
 }
 BESIDE = {"file", "files", "release", "analyses", "advice"}  # what a command adds to the result
@@ -78,13 +86,13 @@ def test_json_prints_what_to_dict_returns(folder, verb):
     assert without(written, {"seconds"}) == without(printed, BESIDE | {"seconds"})
 
 
-@pytest.mark.parametrize("verb", [*VERBS, "schemes"])
+@pytest.mark.parametrize("verb", [*(verb for verb in VERBS if verb != "compare_forms"), "schemes"])  # that has a test
 def test_results_are_frames_where_they_are_tables(folder, verb):
     make = shoal.schemes if verb == "schemes" else VERBS[verb][0]
     files = [folder / "data.csv", folder / "policy.toml", folder / "release.csv"]
     result = make(*files[:2]) if verb == "schemes" else make(*files)
     if not hasattr(result, "to_frame"):
-        assert verb in {"assess", "report"}  # many small tables
+        assert verb in {"assess", "report", "query_error"}  # many small tables, or a single figure
         return
     frame = result.to_frame("pyarrow")
     assert isinstance(frame, pa.Table)

@@ -6,6 +6,8 @@ from typing import Any
 
 from shoal import charts as charts, demo as demo, errors as errors
 from shoal.analyses.comparison import Comparison as Comparison
+from shoal.analyses.count_queries import QueryError as QueryError
+from shoal.analyses.form_comparison import FormComparison as FormComparison
 from shoal.analyses.technique_comparison import TechniqueComparison as TechniqueComparison
 from shoal.attacks.battery import Attacked as Attacked
 from shoal.dataset.dataset import Dataset as Dataset
@@ -33,6 +35,7 @@ from shoal.verbs.anonymize import anonymize as anonymize
 from shoal.verbs.assess import assess as assess
 from shoal.verbs.attack import attack as attack
 from shoal.verbs.compare import compare as compare
+from shoal.verbs.compare_forms import compare_forms as compare_forms
 from shoal.verbs.compare_techniques import compare_techniques as compare_techniques
 from shoal.verbs.dimension import dimension as dimension
 from shoal.verbs.frontier import frontier as frontier
@@ -40,6 +43,7 @@ from shoal.verbs.identify import identify as identify
 from shoal.verbs.measures import measures as measures
 from shoal.verbs.peers import peers as peers
 from shoal.verbs.plan import plan as plan
+from shoal.verbs.query_error import query_error as query_error
 from shoal.verbs.read import read as read
 from shoal.verbs.schemes import schemes as schemes
 from shoal.verbs.write import write as write
@@ -56,11 +60,13 @@ __all__ = [
     "DatasetIdentification",
     "DatasetResult",
     "Dimension",
+    "FormComparison",
     "Frontier",
     "Identification",
     "People",
     "Plan",
     "Policy",
+    "QueryError",
     "Release",
     "Report",
     "Schemes",
@@ -76,6 +82,7 @@ __all__ = [
     "attack",
     "charts",
     "compare",
+    "compare_forms",
     "compare_techniques",
     "demo",
     "dimension",
@@ -85,6 +92,7 @@ __all__ = [
     "measures",
     "peers",
     "plan",
+    "query_error",
     "read",
     "report",
     "schemes",

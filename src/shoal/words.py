@@ -46,10 +46,10 @@ def printable(text: str) -> str:
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun.
 
-    >>> counted(1, "row"), counted(2000, "row"), counted(2, "class")
-    ('1 row', '2,000 rows', '2 classes')
+    >>> counted(1, "row"), counted(2000, "row"), counted(2, "class"), counted(3, "query")
+    ('1 row', '2,000 rows', '2 classes', '3 queries')
     """
-    plural = f"{noun}es" if noun.endswith("s") else f"{noun}s"
+    plural = f"{noun}es" if noun.endswith("s") else f"{noun[:-1]}ies" if noun.endswith("ry") else f"{noun}s"
     return f"{number:,} {noun if number == 1 else plural}"
 
 

@@ -9,6 +9,7 @@ from shoal.charts.correlations import correlations
 from shoal.charts.costs import costs
 from shoal.charts.entropy_curve import curve, entropy_curve
 from shoal.charts.facts import facts
+from shoal.charts.forms import forms
 from shoal.charts.frontier import frontier
 from shoal.charts.heatmap import heatmap
 from shoal.charts.knowledge import knowledge
@@ -36,6 +37,7 @@ __all__ = [
     "curve",
     "entropy_curve",
     "facts",
+    "forms",
     "frontier",
     "heatmap",
     "knowledge",

@@ -60,15 +60,8 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
         str | None, typer.Option(help="Columns that identify a record in both tables, comma-separated.")
     ] = None,
     in_order: Annotated[bool, typer.Option("--in-order", help="Match records by position.")] = False,
-    values: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            help="Further table of a release in several tables; may be repeated (default: those that the manifest "
-            "names).",
-        ),
-    ] = None,
-    link: Annotated[str, typer.Option(help="Column with the number of the bucket, in all tables.")] = "bucket",
+    values: given.FurtherTables = None,
+    link: given.Link = "bucket",
     only: Annotated[str | None, typer.Option(help="Attacks to run, comma-separated (default: all that apply).")] = None,
     targets: Annotated[int, typer.Option(min=1, help="Maximum number of targets.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of random choices.")] = 0,

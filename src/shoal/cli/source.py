@@ -36,6 +36,15 @@ Source = Annotated[
 ]
 
 
+FurtherTables = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="FILE",
+        help="Further table of a release in several tables; may be repeated (default: those that the manifest names).",
+    ),
+]
+Link = Annotated[str, typer.Option(help="Column with the number of the bucket, in all tables.")]
+
 Original = Annotated[Place, typer.Argument(parser=place, metavar="DATA", help="Original data.")]
 
 # Reading options, shared by all commands that read a file.

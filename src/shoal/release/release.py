@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.classes.shown import counted_rows
 from shoal.dataset.histories import alone, smallest_group
 from shoal.dataset.links import whose
 from shoal.errors import ReleaseError
@@ -16,12 +18,14 @@ from shoal.policy.policy import Policy
 from shoal.policy.references import Reference, references
 from shoal.progress import Hook
 from shoal.qualities.quality import Measured
+from shoal.release.columns import as_written
 from shoal.release.documents import about_table
 from shoal.release.judgement import Judgement
 from shoal.release.mapping import ValueMap
 from shoal.release.origins import Origins
 from shoal.release.part import ReleasePart
 from shoal.release.saving import Saving
+from shoal.release.verification import with_persons
 from shoal.sheet import Presentable, Sheet
 from shoal.table.databases.database import Address
 from shoal.table.raw import Encoded
@@ -34,7 +38,7 @@ _FRESH_KEY = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Release(Presentable):
     """Released tables, for which every requirement was verified after writing.
 
@@ -96,6 +100,19 @@ class Release(Presentable):
         if self.policy.tables or self.part.promise.link is None:
             return None
         return tuple(self.tables.values())
+
+    @property
+    def link(self) -> str | None:
+        """The column that links the tables into which a table was split; None if there is one table."""
+        return self.part.promise.link
+
+    @cached_property
+    def unique(self) -> int:
+        """The number of persons who are unique in the released quasi-identifiers, wherever these are released."""
+        promise = self.part.promise
+        table = with_persons(as_written(promise.whole), promise.whole, promise.original.without_truths())
+        _, members, _ = counted_rows(table, table.quasi)
+        return members.within(members.counts == 1)
 
     @property
     def given(self) -> Table:

@@ -18,12 +18,11 @@ from shoal.errors import AttackError
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, silent
 from shoal.recoding.matching import Match
-from shoal.release.further_tables import further_tables
 from shoal.release.pairing import drawn_from, which
 from shoal.release.release import Release
 from shoal.remedy import Option, either
 from shoal.table.table import Table
-from shoal.verbs.inputs import AnyPolicy, Inputs, names_of, policy_of, table_of
+from shoal.verbs.inputs import AnyPolicy, Inputs, names_of, policy_of, table_of, tables_of
 from shoal.verbs.on_datasets import also
 from shoal.verbs.released_dataset import TablePair, dataset_under, of_pairs
 from shoal.words import listed
@@ -118,9 +117,9 @@ def attack(  # noqa: PLR0913 - keyword-only options
         hierarchies=hierarchies,
     )
     table = inputs.table.in_memory()
-    released = SplitTables.of(_tables_of(release, values), table, link)
+    released = SplitTables.of(tables_of(release, values), table, link)
     register, strangers = (None if data is None else table_of(data).in_memory() for data in (external, outsiders))
-    other = None if second is None else SplitTables.of(_tables_of(second, None), table, link)
+    other = None if second is None else SplitTables.of(tables_of(second), table, link)
     if strangers is not None and table.subject is not None and table.subject in strangers:
         strangers = strangers.assign(subject=table.subject)
     _check_records(
@@ -158,16 +157,6 @@ def attack(  # noqa: PLR0913 - keyword-only options
     if attacks is None:
         chosen += [kind() for kind in _limited(inputs.policy, {attack.name for attack in chosen})]
     return battery(scene, chosen, tuple(notes(scene, how, register)))
-
-
-def _tables_of(release: Any, values: Any) -> tuple[Table, ...]:
-    """Return the released tables, the first one first."""
-    first = table_of(release)
-    if values is not None:
-        return (first, *map(table_of, values if isinstance(values, list | tuple) else [values]))
-    if isinstance(release, Release):
-        return (first,) if release.split is None else release.split
-    return (first, *further_tables(first))
 
 
 def _limited(policy: Policy, known: Collection[str]) -> Iterator[type[Attack]]:

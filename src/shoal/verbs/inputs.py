@@ -11,6 +11,7 @@ from shoal.hierarchy.spec import bind_all
 from shoal.models.evidence import Gatherer
 from shoal.policy.policy import Policy
 from shoal.population import Population
+from shoal.release.further_tables import further_tables
 from shoal.release.release import Release
 from shoal.table.missing import Missing
 from shoal.table.reading import read
@@ -99,6 +100,20 @@ def table_of(data: Any, policy: Policy = NOTHING, *, suppressed: str | None = No
     else:
         table = read(data, **{**options, **policy.data.read.model_dump(exclude_unset=True)})
     return policy.apply(table) if policy.names_columns else table
+
+
+def tables_of(release: Any, others: Any = None, *, suppressed: str | None = None) -> tuple[Table, ...]:
+    """Return the tables of a release, the first one first.
+
+    ``others``: its further tables (default: those of a release by ``anonymize``, or those that a manifest names).
+    """
+    first = table_of(release, suppressed=suppressed)
+    if others is not None:
+        further = others if isinstance(others, list | tuple) else [others]
+        return (first, *(table_of(table, suppressed=suppressed) for table in further))
+    if isinstance(release, Release):
+        return (first,) if release.split is None else release.split
+    return (first, *further_tables(first))
 
 
 def names_of(names: Any) -> list[str] | None:
