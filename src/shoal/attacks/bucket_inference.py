@@ -64,7 +64,7 @@ class BucketInference(Attack):
         some = rng.permutation(np.flatnonzero(true >= 0))[:_STRANGERS]
         strangers = ValueModel.crossed([codes[some] for codes in features], sizes, true[some], part.column.size)
         promise = (part.counts / np.bincount(part.buckets, part.counts)[part.buckets]).max(initial=0.0)
-        details = {"most_frequent_in_a_bucket": float(promise), **_certain(sure, guess == true)}
+        details = {"most_probable_without_learning": float(promise), **_certain(sure, guess == true)}
         says = "the value is guessed from the other columns and the values of the bucket"
         return self._told(scene, people, right, others == null, strangers, part.column.name, says, details)
 

@@ -25,6 +25,7 @@ class AverageClassSize(FigureQuality):
     name: ClassVar[str] = "average-class-size"
     title: ClassVar[str] = "average class size, suppressed records as one class"
     aspect: ClassVar[Aspect] = Aspect.CLASSES
+    across_columns: ClassVar[bool] = True
     unit: ClassVar[str] = "records"
 
     def measured(self, recoding: Recoding) -> Measured:

@@ -32,6 +32,7 @@ class ClassificationMetric(Quality):
 
     name: ClassVar[str] = "classification-metric"
     aspect: ClassVar[Aspect] = Aspect.CLASSES
+    across_columns: ClassVar[bool] = True
     matched: ClassVar[bool] = True
 
     target: str | None = Field(default=None, description="target column of the classifier")

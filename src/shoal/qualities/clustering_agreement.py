@@ -32,6 +32,7 @@ class ClusteringAgreement(Quality):
 
     name: ClassVar[str] = "clustering-agreement"
     aspect: ClassVar[Aspect] = Aspect.RELATIONS
+    across_columns: ClassVar[bool] = True
     unit: ClassVar[str] = "index"
     better: ClassVar[Better] = Better.MORE
     matched: ClassVar[bool] = True

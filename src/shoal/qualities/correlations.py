@@ -38,6 +38,7 @@ class Correlations(Quality):
     title: ClassVar[str] = "correlations: change relative to those of the original, at most 1"
     unit: ClassVar[str] = "mean absolute change"
     aspect: ClassVar[Aspect] = Aspect.RELATIONS
+    across_columns: ClassVar[bool] = True
     matched: ClassVar[bool] = True
     most_columns: ClassVar[int] = 20
 

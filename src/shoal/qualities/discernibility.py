@@ -24,6 +24,7 @@ class Discernibility(FigureQuality):
 
     name: ClassVar[str] = "discernibility"
     aspect: ClassVar[Aspect] = Aspect.CLASSES
+    across_columns: ClassVar[bool] = True
     unit: ClassVar[str] = "pairs"
 
     def measured(self, recoding: Recoding) -> Measured:

@@ -30,6 +30,7 @@ class Eigenvalues(Quality):
     name: ClassVar[str] = "eigenvalues"
     unit: ClassVar[str] = "sum of relative changes"
     aspect: ClassVar[Aspect] = Aspect.RELATIONS
+    across_columns: ClassVar[bool] = True
     matched: ClassVar[bool] = True
 
     def measured(self, recoding: Recoding) -> Measured:

@@ -34,6 +34,7 @@ class KullbackLeibler(Quality):
     name: ClassVar[str] = "kl-divergence"
     title: ClassVar[str] = "Kullback–Leibler divergence of the joint distribution"
     aspect: ClassVar[Aspect] = Aspect.RELATIONS
+    across_columns: ClassVar[bool] = True
     unit: ClassVar[str] = "bits"
     matched: ClassVar[bool] = True
     costs_all: ClassVar[bool] = False

@@ -104,6 +104,7 @@ class Quality(Checked):
 
     name: ClassVar[str]
     aspect: ClassVar[Aspect]
+    across_columns: ClassVar[bool] = False  # whether it depends on which values of several columns belong together
     unit: ClassVar[str] = "share"
     title: ClassVar[str] = ""  # the full term, if the name abbreviates it
     better: ClassVar[Better] = Better.LESS

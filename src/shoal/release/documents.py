@@ -37,7 +37,8 @@ class Documents:
 def _of_table(part: ReleasePart, hashes: Mapping[str, str]) -> Documents:
     """Return the documents of a release of a single original table."""
     named = _named(part, hashes)
-    origins = Origins(part.records, part.drawn).document(part.given) if can_be_kept(part.given) else None
+    further = {name: origins() for name, origins in part.further_origins.items()} if can_be_kept(part.given) else {}
+    origins = Origins(part.records, part.drawn, further).document(part.given) if can_be_kept(part.given) else None
     owners = {
         "internal.json": {**part.internal, **named},
         "mapping.json": None if part.mapping is None else part.mapping.document(),

@@ -1,9 +1,13 @@
 """Making of a release: search, transformation and verification of a case."""
 
 import os
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from math import ceil
+
+import numpy as np
+from numpy.typing import NDArray
 
 from shoal.errors import ModelError, PolicyError, ReleaseError
 from shoal.policy.policy import Policy
@@ -220,7 +224,9 @@ def _made(case: Case, transformation: Transformation, progress: Hook) -> Release
         given=case.given,
         policy=case.policy,
         transformation=transformation,
-        origins=cache(lambda: case.given_records(released.first_origins())),
+        origins=_origins_of(case, released.origins_of[""]),
+        whole_origins=_origins_of(case, released.origins),
+        further_origins={part: _origins_of(case, origins) for part, origins in released.origins_of.items() if part},
         left_out={name: why for name, why in released.left_out.items() if name in case.given},
         classes=account["classes"],
         quality=quality,
@@ -233,6 +239,11 @@ def _made(case: Case, transformation: Transformation, progress: Hook) -> Release
         key=case.key if is_drawn_anew else None,
     )
     return Release({NAME: part}, case.policy)
+
+
+def _origins_of(case: Case, origins: Callable[[], NDArray[np.intp]]) -> Callable[[], NDArray[np.intp]]:
+    """Return a function of the original record of each record of a released table."""
+    return cache(lambda: case.given_records(origins()))
 
 
 def _promise(case: Case, transformation: Transformation, released: Transformed) -> Promise:

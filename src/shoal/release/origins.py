@@ -8,7 +8,8 @@ import base64
 import hashlib
 import json
 import zlib
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -28,16 +29,20 @@ class Origins:
     """Original records of the released records.
 
     ``records[i]``: the original record of released record i; −1 for a counterfeit. ``drawn``: the sampled records of
-    the original; None if the release is not a sample.
+    the original; None if the release is not a sample. ``further``: the original records of the further tables of a
+    release in several tables, by the suffix of their name.
     """
 
     records: NDArray[np.integer[Any]]
     drawn: NDArray[np.integer[Any]] | None = None
+    further: Mapping[str, NDArray[np.integer[Any]]] = field(default_factory=dict)
 
     def document(self, given: Table) -> dict[str, Any]:
         """Return the origins as JSON content, with the hash of the original table."""
         sample = {} if self.drawn is None else {"drawn": _packed(self.drawn)}
-        return {"of": _in_order(given), "records": _packed(self.records), **sample}
+        further = {name: _packed(records) for name, records in self.further.items()}
+        tables = {"tables": further} if further else {}
+        return {"of": _in_order(given), "records": _packed(self.records), **sample, **tables}
 
     def became(self, records: int) -> NDArray[np.intp]:
         """Return the released record of each of the ``records`` original records; −1 for a suppressed one."""
@@ -84,8 +89,9 @@ def kept_origins(original: Table, release: Table) -> Origins | None:
     if kept is None or kept.get("of") != _in_order(original):
         return None
     try:
-        origins = Origins(_unpacked(kept["records"]), _unpacked(kept["drawn"]) if "drawn" in kept else None)
-    except (KeyError, ValueError, TypeError, zlib.error):
+        further = {name: _unpacked(records) for name, records in kept.get("tables", {}).items()}
+        origins = Origins(_unpacked(kept["records"]), _unpacked(kept["drawn"]) if "drawn" in kept else None, further)
+    except (KeyError, ValueError, TypeError, AttributeError, zlib.error):
         return None
     fits = len(origins.records) == release.records and origins.records.max(initial=-1) < original.records
     return origins if fits else None

@@ -30,7 +30,9 @@ class ReleasePart:
     not released, and the reason for each.
 
     For the owner only: ``facts``: the figures of the internal manifest. ``internal``: the internal manifest. ``given``:
-    the original table. ``origins``: computes the original record of each released record. ``drawn``: the sampled
+    the original table. ``origins``: computes the original record of each released record, of the first
+    table if there are several; ``whole_origins``: of the whole that is promised; ``further_origins``: of each further
+    table, as far as its rows are records. ``drawn``: the sampled
     records of the original. ``key``: the key of all random draws, ``pseudonym_key``: that of the pseudonyms, if the
     policy names none.
     """
@@ -40,6 +42,8 @@ class ReleasePart:
     policy: Policy
     transformation: Transformation
     origins: Callable[[], NDArray[np.intp]]
+    whole_origins: Callable[[], NDArray[np.intp]] | None = None
+    further_origins: Mapping[str, Callable[[], NDArray[np.intp]]] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
     classes: int = 0
     quality: Mapping[str, Measured] = field(default_factory=dict)

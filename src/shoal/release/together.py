@@ -289,7 +289,7 @@ class _Making:
             policy,
             transformation,
             unsearched.origins,
-            unsearched.left_out,
+            left_out=unsearched.left_out,
             notes=notes,
             key=key if is_fresh and transformation.draws else None,
         )

@@ -39,7 +39,8 @@ class Transformed:
 
     ``table``: all released columns. ``tables``: the released table, or the tables into which it was split, by the
     suffix of their name. ``origins()``: the original record of each record of ``table``; −1 for a counterfeit.
-    ``first_origins()``: those of the first of ``tables``, whose order differs if the table was split.
+    ``origins_of[part]()``: those of one of ``tables``, whose order differs if the table was split; none of a table of
+    places, whose rows are no records.
     ``left_out``: the original columns that are not released, and the reason for each. ``whose``: a column with the
     number of the person, which the engine holds but the table does not show. ``thresholds``: the columns with the
     requirements of individuals, and ``truths``: the true values of sensitive columns whose cells are changed; the
@@ -49,7 +50,7 @@ class Transformed:
     table: Table
     tables: Mapping[str, Table]
     origins: Callable[[], NDArray[np.intp]]
-    first_origins: Callable[[], NDArray[np.intp]]
+    origins_of: Mapping[str, Callable[[], NDArray[np.intp]]]
     left_out: Mapping[str, str]
     whose: Column | None = None
     thresholds: Mapping[str, Column] = field(default_factory=dict)
@@ -94,16 +95,16 @@ class _Writing:
             how = replace(how, added=self._counterfeits(how, columns))
         whole, hidden, origins = self._released(how, columns, [name for name in how.names if self._is_shown(name)])
         split = self.transformation.split
-        tables, first_origins = {"": whole}, origins
+        tables, origins_of = {"": whole}, {"": origins}
         if split is not None:
-            tables, first_origins = self._split(how, columns, split)
+            tables, origins_of = self._split(how, columns, split)
         thresholds = {name: hidden.pop(name) for name in self._thresholds}
         truths = {name: hidden.pop(hidden_name) for name, hidden_name in self._truths.items()}
         return Transformed(
             table=whole if self._link is None else whole.assign(insensitive=[self._link]),
             tables=tables,
             origins=origins,
-            first_origins=first_origins,
+            origins_of=origins_of,
             left_out=self._left_out,
             whose=next(iter(hidden.values()), None),
             thresholds=thresholds,
@@ -253,18 +254,18 @@ class _Writing:
 
     def _split(
         self, how: Rewriting, columns: Mapping[str, Column], split: Split
-    ) -> tuple[dict[str, Table], Callable[[], NDArray[np.intp]]]:
-        """Return the parts of a split table by the suffix of their name, and the origins of the first."""
+    ) -> tuple[dict[str, Table], dict[str, Callable[[], NDArray[np.intp]]]]:
+        """Return the parts of a split table by the suffix of their name, and the origins of their records."""
         shown = [name for name in how.names if name not in split.columns and self._is_shown(name)]
         first, _, origins = self._released(how, columns, shown)
-        tables = {"": first}
+        tables, origins_of = {"": first}, {"": origins}
         for suffix, names in split.tables.items():
             apart = [name for name in how.names if name in names]
             if isinstance(split.buckets, PlaceBuckets):
                 tables[suffix] = self._places(split.buckets, columns, apart[0])
             else:
-                tables[suffix] = self._released(how, columns, (str(self._link), *apart))[0]
-        return tables, origins
+                tables[suffix], _, origins_of[suffix] = self._released(how, columns, (str(self._link), *apart))
+        return tables, origins_of
 
     def _places(self, buckets: PlaceBuckets, columns: Mapping[str, Column], name: str) -> Table:
         """Return the table of the values by bucket, in an order that discloses nothing."""

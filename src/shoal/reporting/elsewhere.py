@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.analyses.comparison import Comparison
 from shoal.attacks.battery import Attacked
+from shoal.classes.shown import counted_rows
 from shoal.errors import ReportError, ShoalError
 from shoal.models.evidence import Gatherer
 from shoal.models.model import Model, Need, Verdict
@@ -22,22 +23,27 @@ from shoal.progress import Hook, Progress
 from shoal.qualities.quality import Measured
 from shoal.recoding.matching import Match
 from shoal.release.advice import Advice, AdviceBasis, advice, is_advised, losses
+from shoal.release.columns import as_written
 from shoal.release.judgement import Guarantee, Judgement
 from shoal.release.manifest import recorded
 from shoal.release.measuring import measured_limits
+from shoal.release.origins import kept_origins
 from shoal.release.pairing import drawn_from, which
 from shoal.release.part import ReleasePart
-from shoal.release.promise import Original
-from shoal.release.verification import with_persons
-from shoal.reporting.findings import Findings, about_columns, assessed, of_original
+from shoal.release.promise import Original, Promise
+from shoal.release.rejoined import joined_by_origins
+from shoal.release.split_check import judged_apart
+from shoal.release.verification import judged, with_persons
+from shoal.reporting.findings import Findings, about_columns, assessed, by_buckets, of_original
 from shoal.reporting.required import Required, Verdicts, verdicts
+from shoal.reporting.split_findings import SplitFindings
 from shoal.table.column import SUPPRESSED, Column
 from shoal.table.names import unused
 from shoal.table.raw import Encoded
 from shoal.table.role import Role
 from shoal.table.table import Table
 from shoal.verbs.compare import compare
-from shoal.verbs.inputs import names_of, table_of
+from shoal.verbs.inputs import names_of, table_of, tables_of
 from shoal.words import listed, share
 
 
@@ -66,7 +72,10 @@ def of_tables(  # noqa: PLR0913 - two tables, and how their records are matched
     policy.
     """
     table = table_of(original, policy)
-    release = _with_roles(table_of(released, suppressed=SUPPRESSED), table, policy)
+    tables = tables_of(released, suppressed=SUPPRESSED)
+    if len(tables) > 1:
+        return of_several(table, tables, policy, progress, **more)
+    release = _with_roles(tables[0], table, policy)
     progress(Progress("assessing the original", 0))
     before = of_original(table, policy)
     progress(Progress("comparing them", 1))
@@ -99,6 +108,54 @@ def of_tables(  # noqa: PLR0913 - two tables, and how their records are matched
         advice=_advice(table, recount, matched, comparison, policy, advice_seconds, progress),
         inherited=inherited,
         **columns,
+        **more,
+    )
+
+
+def of_several(table: Table, tables: Sequence[Table], policy: Policy, progress: Hook, **more: Any) -> Findings:
+    """Collect the findings about a release in several tables, whose records its recorded origins join."""
+    progress(Progress("assessing the original", 0))
+    before, kept = of_original(table, policy), kept_origins(table, tables[0])
+    links = [name for name in tables[0].names if name not in table and all(name in each for each in tables)]
+    if kept is None or len(links) != 1:
+        raise ReportError(
+            "several-tables",
+            "The release has {tables:table}, whose records only its owner can join.",
+            remedy="Keep the owner's folder beside the release, and use the original and the policy that made it.",
+            tables=len(tables),
+        )
+    progress(Progress("comparing them", 1))
+    comparison = compare(table, tables[0], policy)
+    drawn, matched = drawn_from(table, kept.match(table, tables[0]))
+    progress(Progress("assessing the release", 2))
+    whole = _with_roles(joined_by_origins(table, tables, kept), table, policy)
+    people = policy.sampled_population(table, before.persons) if _sized(policy) else None
+    recount = _Recount.of(table, whole, policy, people, replace(matched, drawn=None))
+    parts = {file.stem: part for part in tables for file in part.source.files}
+    promise = Promise(
+        parts, whole, recount.known, tuple(policy.requirements()), link=links[0], form=policy.search.publish
+    )
+    judgements = (*judged(as_written(whole), promise), *judged_apart([*map(as_written, tables)], promise))
+    sizes = counted_rows(recount.seen, recount.seen.quasi)[1]
+    unique = sizes.within(sizes.counts == 1)
+    split = SplitFindings.of(table, tables[0], parts, links[0], policy, unique=unique, attacks=more.get("attacks"))
+    earlier, shown = verdicts(before), whole.only([name for name in whole.names if name != links[0]])
+    return Findings(
+        policy=policy,
+        original=table,
+        drawn=drawn,
+        released=shown,
+        seen=recount.seen,
+        before=before,
+        after=by_buckets(assessed(recount.judged, policy, people), split),
+        comparison=comparison,
+        requirements=(
+            *(Required.of(judgement, earlier) for judgement in judgements),
+            *(_limited(limit, more.get("attacks")) for limit in policy.attack_limits),
+        ),
+        ours=recorded(tables[0], table, policy) is not None,
+        split=split,
+        **about_columns(policy, table, shown, ours=True),
         **more,
     )
 

@@ -32,6 +32,7 @@ from shoal.release.release import Release
 from shoal.release.verification import with_persons
 from shoal.release.visible import VisibleLoss, visible_loss
 from shoal.reporting.required import Required, verdicts
+from shoal.reporting.split_findings import SplitFindings
 from shoal.risk.assessment import Assessment, Assessor
 from shoal.search.frontier import Frontier
 from shoal.search.schemes import Schemes
@@ -62,7 +63,8 @@ class PublicFindings:
     classes, because all quasi-identifiers are drawn. ``variables``: the columns that the policy or the release names,
     and their roles. ``naming``: released columns that identify persons directly. ``unknown``: released columns without
     a role in the policy. ``ours``: whether ``anonymize`` made the release. ``chosen``: the figures about the original
-    that the owner publishes. ``attacks``: None if not run or not published.
+    that the owner publishes. ``attacks``: None if not run or not published. ``split``: the tables of
+    a release in several tables, which ``released`` joins.
     """
 
     policy: Policy
@@ -79,6 +81,7 @@ class PublicFindings:
     inherited: tuple[str, ...] = ()
     chosen: Mapping[str, Any] = field(default_factory=dict)
     attacks: Attacked | None = None
+    split: SplitFindings | None = None
 
     @property
     def own_columns(self) -> tuple[str, ...]:
@@ -128,6 +131,13 @@ class PublicFindings:
             f"Classes do not include the quasi-identifiers whose values are drawn at random "
             f"({', '.join(self.drawn_quasi)}), so they say nothing about the risk{measured}."
         )
+
+    @property
+    def without_classes(self) -> str:
+        """A sentence on why there are no classes, or what they do not include; empty if they describe the risk."""
+        if self.split is not None and self.split.form.divides_identities:
+            return "The quasi-identifiers are in several tables, so that there are no equivalence classes."
+        return self.without_drawn
 
     @property
     def counts_persons(self) -> bool:
@@ -182,6 +192,10 @@ class PublicFindings:
         return _persons(self.seen, self.real & values[self.seen.codes(name)])
 
     def _counts(self, name: str) -> ValueCounts:
+        apart = None if self.split is None else self.split.holding(name)
+        if apart is not None and not isinstance(self, Findings):  # a recipient has no other count of its values
+            records = apart.counts(name)
+            return ValueCounts(records, records if self.countable else np.minimum(records, 1))
         seen, size = self.seen, self.seen[name].size
         codes = seen.codes(name)
         records = np.bincount(codes, minlength=size)
@@ -252,8 +266,9 @@ class Findings(PublicFindings):
         a recipient does not know the population of the adversary. The journalist risk is then bounded by the
         prosecutor risk.
         """
-        seen = as_read(self.released)
-        publish = self.policy.publish
+        seen, publish = as_read(self.released), self.policy.publish
+        published = publish is not None and publish.attacks
+        split = None if self.split is None else self.split.public(attacks=published)
         listed = {name: self.policy.columns[name].role for name in self.policy.columns}
         whose = {getattr(self.policy.data, role): role for role in (Role.SUBJECT, Role.HOUSEHOLD, Role.WEIGHT)}
         roles = {**listed, **{name: role for name, role in whose.items() if name is not None}}
@@ -262,7 +277,7 @@ class Findings(PublicFindings):
             policy=self.policy,
             released=self.released,
             seen=seen,
-            after=assessed(seen, self.policy, _public_size(self.policy, seen)),
+            after=by_buckets(assessed(seen, self.policy, _public_size(self.policy, seen)), split),
             requirements=tuple(requirement.public() for requirement in self.requirements),
             variables={**roles, **others},
             naming=self.naming,
@@ -272,7 +287,8 @@ class Findings(PublicFindings):
             pseudonyms=self.pseudonyms,
             inherited=self.inherited,
             chosen=figures(self.policy, self.left_out, self.original),
-            attacks=self.attacks if publish is not None and publish.attacks else None,
+            attacks=self.attacks if published else None,
+            split=split,
         )
 
 
@@ -306,37 +322,67 @@ def _share_values(first: Column, two: Column) -> bool:
 def of_release(release: Release, progress: Hook, advice_seconds: float | None = None, **more: Any) -> Findings:
     """Collect the findings about a release made by ``anonymize``; ``advice_seconds``: the time for alternatives."""
     policy, original = release.policy, release.given
+    shown, known = _shown(release), release.part.promise.original
     progress(Progress("assessing the original", 0))
     before = of_original(original, policy)
     progress(Progress("assessing the release", 1))
-    known, stored = release.part.promise.original, as_written(release.table)
+    split, stored = _split(release, more.get("attacks")), as_written(shown)
     invented = bool((release.records < 0).any())
     after = assessed(
-        with_persons(stored, release.table, known),
+        with_persons(stored, shown, known),
         policy,
         None if invented else known.population,  # counterfeits are not in it
     )
     progress(Progress("comparing them", 2))
     drawn = release.part.as_sample().given
-    advised = advice(AdviceBasis.of(release), advice_seconds, progress) if is_advised(original, release.table) else None
+    is_tried = split is None and is_advised(original, shown)
+    advised = advice(AdviceBasis.of(release), advice_seconds, progress) if is_tried else None
     earlier = verdicts(before)
     required = tuple(Required.of(judgement, earlier) for judgement in release.requirements)
     return Findings(
         policy=policy,
         original=original,
         drawn=drawn,
-        released=release.table,
-        seen=with_persons(stored, release.table, known.without_truths()),
+        released=shown,
+        seen=with_persons(stored, shown, known.without_truths()),
         before=before,
-        after=after,
+        after=by_buckets(after, split),
         comparison=compare(original, release),
         requirements=required,
         part=release.part,
         ours=True,
         advice=advised,
-        **about_columns(policy, original, release.table, ours=True),
+        split=split,
+        **about_columns(policy, original, shown, ours=True),
         **more,
     )
+
+
+def _shown(release: Release) -> Table:
+    """Return the released table; the owner can join the records of several tables."""
+    whole = release.part.promise.whole
+    return whole if release.link is None else whole.only([name for name in whole.names if name != release.link])
+
+
+def _split(release: Release, attacks: Attacked | None) -> SplitFindings | None:
+    """Return the facts about the tables of a release; None if there is one."""
+    if release.link is None:
+        return None
+    tables = {name: table.in_memory() for name, table in release.tables.items()}
+    original = release.given.in_memory()
+    return SplitFindings.of(
+        original, release, tables, release.link, release.policy, unique=release.unique, attacks=attacks
+    )
+
+
+def by_buckets(assessment: Assessment | None, split: SplitFindings | None) -> Assessment | None:
+    """Return an assessment in which sensitive values are inferred from buckets, if the release has several tables.
+
+    There are no classes if the quasi-identifiers are in several tables.
+    """
+    if assessment is None or split is None:
+        return assessment
+    return None if split.form.divides_identities else replace(assessment, attributes=split.attributes)
 
 
 def about_columns(policy: Policy, original: Table, released: Table, *, ours: bool) -> dict[str, Any]:

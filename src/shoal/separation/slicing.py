@@ -94,8 +94,7 @@ class Slicing(Separation):
         highest = exact(slices, [codes[worst : worst + 1] for codes in tuples])
         persons = int(released.known.counts[violated].sum())
         value = {"l": float(1 / highest) if highest else float(size)}
-        asked = f"l = {size}: at most 1/{size} for any individual"
-        return Verdict(_DIVERSE, name, {"l": size}, value, asked, not persons, 0, persons)
+        return Verdict(_DIVERSE, name, {"l": size}, value, f"l ≥ {size}", not persons, 0, persons)
 
     def split(self, table: Separable) -> Split:
         """Group the columns, and divide the records into buckets."""

@@ -10,13 +10,17 @@ from shoal.dataset.result import DatasetResult
 from shoal.errors import RecodingError
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, silent
+from shoal.qualities.quality import QUALITIES
 from shoal.recoding.matching import Match
 from shoal.release.pairing import drawn_from, which
+from shoal.release.rejoined import divided, rejoined
 from shoal.release.release import Release
 from shoal.table.column import SUPPRESSED
-from shoal.verbs.inputs import AnyPolicy, Inputs, names_of, policy_of, table_of
+from shoal.verbs.inputs import AnyPolicy, Inputs, names_of, policy_of, tables_of
 from shoal.verbs.on_datasets import also
 from shoal.verbs.released_dataset import TablePair, dataset_under, of_pairs
+
+_DIVIDED = "The tables of the release do not tell which values of their columns belong together"
 
 
 def _compare_dataset(  # noqa: PLR0913 - the options of the verb that apply to several tables
@@ -106,13 +110,17 @@ def compare(  # noqa: PLR0913 - keyword-only options
     whole = inputs.table.in_memory()
     before = inputs.policy.searched(whole)
     before = before if before.quasi else whole  # all quasi-identifiers are perturbed
-    after = table_of(release, suppressed=SUPPRESSED).in_memory()
-    if matched is None:
+    tables = tables_of(release, suppressed=SUPPRESSED)
+    after = tables[0].in_memory()
+    is_divided = matched is None and divided(before, tables)
+    if is_divided:
+        after, matched = rejoined(before, release if isinstance(release, Release) else after, tables)
+    elif matched is None:
         made_release = release if isinstance(release, Release) else after
         matched = which(before, made_release, names_of(key), hierarchies=inputs.hierarchies, in_order=in_order)
         before, matched = drawn_from(before, matched)
         inputs = replace(inputs, table=before)  # frequencies, on which labels may depend, are those of the sample
-    return compared(
+    comparison = compared(
         before,
         after,
         matched,
@@ -125,6 +133,18 @@ def compare(  # noqa: PLR0913 - keyword-only options
         notes=_of_sample(inputs.policy, matched),
         perturbed=inputs.policy.perturbed,
         represented=[name for name, column in inputs.policy.columns.items() if column.show != "label"],
+    )
+    return _of_divided(comparison) if is_divided else comparison
+
+
+def _of_divided(comparison: Comparison) -> Comparison:
+    """Return a comparison without what depends on the relations of columns, which the release does not tell."""
+    lost = [name for name in comparison.quality if QUALITIES[name].across_columns]
+    return replace(
+        comparison,
+        quality={name: measured for name, measured in comparison.quality.items() if name not in lost},
+        left_out={**comparison.left_out, **dict.fromkeys(lost, _DIVIDED)},
+        after={},
     )
 
 

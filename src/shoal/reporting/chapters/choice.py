@@ -50,7 +50,7 @@ def technique_blocks(comparison: TechniqueComparison) -> Iterator[Block]:
 def _lead(findings: PublicFindings) -> Text:
     if not findings.ours:
         return Text("The way in which this release was made is not recorded.", Tone.LEAD)
-    if findings.after is None:
+    if not findings.released.quasi:
         return Text("All quasi-identifiers are perturbed, so no generalisation was searched.", Tone.LEAD)
     how = findings.policy.search
     limit = f"At most {share(how.suppression)} of the {findings.who} may be suppressed."
@@ -60,7 +60,7 @@ def _lead(findings: PublicFindings) -> Text:
 
 
 def _search(findings: Findings, audience: Audience) -> Facts | None:
-    if findings.part is None or findings.after is None:
+    if findings.part is None or not findings.released.quasi:
         return None
     account = findings.policy.search.technique.account(findings.part.transformation.facts)
     facts = [("Search", account)] if account else []
@@ -69,7 +69,7 @@ def _search(findings: Findings, audience: Audience) -> Facts | None:
         levels = ", ".join(f"{name} {level}" for name, level in scheme.items())
         facts += [("Levels", levels)] if levels else []
     facts += _outliers(findings, audience)
-    facts.append(("Equivalence classes", f"{findings.part.classes:,}"))
+    facts += [] if findings.after is None else [("Equivalence classes", f"{findings.part.classes:,}")]
     quality = findings.policy.search.quality
     cost = findings.part.quality[quality].total if quality in findings.part.quality else None
     if cost is not None:

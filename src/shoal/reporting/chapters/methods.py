@@ -14,6 +14,7 @@ from shoal.reporting.chapters.chapter import chapter
 from shoal.reporting.dataset_findings import DatasetFindings
 from shoal.reporting.document import Facts, Section
 from shoal.reporting.findings import Findings, PublicFindings
+from shoal.separation.separation import Separation
 from shoal.sheet import Sheet
 
 _HEADINGS = (
@@ -62,7 +63,8 @@ def methods(findings: PublicFindings | DatasetFindings, audience: Audience) -> S
     ]
     parts = [
         _part("Presets", "presets", _presets(findings)),
-        _part("Requirements", "models", ((name, explained(MODELS[name])) for name in sorted(models))),
+        _part("Requirements", "models", ((name, explained(MODELS[name])) for name in sorted(models & {*MODELS}))),
+        _part("Form of the release", "forms", ((form.kind, explained(type(form))) for form in _forms(findings))),
         _part("Quality measures", "qualities", ((name, explained(QUALITIES[name])) for name in sorted(measured))),
         _part(
             "Perturbations", "perturbed", ((kind, explained(PERTURBATIONS[kind])) for kind in sorted(set(perturbed)))
@@ -74,6 +76,11 @@ def methods(findings: PublicFindings | DatasetFindings, audience: Audience) -> S
         ),
     ]
     return Section.of("Methods and sources", "methods", [guide, *parts])
+
+
+def _forms(findings: PublicFindings | DatasetFindings) -> list[Separation]:
+    """Return the forms of the release in several tables, if there is any."""
+    return [found.split.form for found in findings.by_table.values() if found.split is not None]
 
 
 def _measured(findings: PublicFindings) -> set[str]:

@@ -1,7 +1,7 @@
 """Chapter on the reproduction of the release."""
 
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from typing import Any
 
@@ -15,8 +15,12 @@ from shoal.reporting.chapters.chapter import chapter
 from shoal.reporting.dataset_findings import DatasetFindings
 from shoal.reporting.document import Block, Code, Facts, Section, Text, Tone
 from shoal.reporting.findings import Findings, PublicFindings
+from shoal.table.table import Table
 
-_SEARCH = ("recoding", "suppression", "quality", "target", "balance", "outliers", "refine", "strict", "cuts", "sample")
+_SEARCH = (
+    *("recoding", "suppression", "quality", "target", "balance", "outliers", "refine", "strict", "cuts", "sample"),
+    "publish",
+)
 
 
 @chapter("reproduction", place=130, whole=True)
@@ -26,8 +30,9 @@ def reproduction(findings: PublicFindings | DatasetFindings, audience: Audience)
     tables = findings.by_table
     facts = [("shoal", version("shoal"))]
     facts += [
-        (_about("Fingerprint of the released cells", name), fingerprint(found.released))
+        (_about("Fingerprint of the released cells", part or name), fingerprint(table))
         for name, found in tables.items()
+        for part, table in _tables(found).items()
     ]
     confidential = all(isinstance(found, Findings) for found in tables.values())
     if confidential:
@@ -41,6 +46,11 @@ def reproduction(findings: PublicFindings | DatasetFindings, audience: Audience)
         if manifest is not None:
             blocks.append(Code(_about("Manifest", name), written(manifest)))
     return Section.of("Reproduction", "reproduction", blocks)
+
+
+def _tables(findings: PublicFindings) -> Mapping[str, Table]:
+    """Return the released tables by name; a single table has no name."""
+    return {"": findings.released} if findings.split is None else findings.split.tables
 
 
 def _about(title: str, table: str) -> str:

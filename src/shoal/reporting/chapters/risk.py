@@ -8,6 +8,7 @@ from shoal.charts.heatmap import heatmap
 from shoal.charts.risks import risks
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.chapter import chapter
+from shoal.reporting.chapters.tables import tables
 from shoal.reporting.document import Figure, Section, Text, Tone
 from shoal.reporting.findings import Findings, PublicFindings
 from shoal.reporting.required import Required
@@ -36,10 +37,11 @@ def risk(findings: PublicFindings, audience: Audience) -> Section:
         Tone.LEAD,
     )
     if isinstance(findings, Findings):
-        parts = [lead, _required(findings), _identity(findings), *_attributes(findings, audience)]
+        inside = [_identity(findings), *_attributes(findings, audience), tables(findings, audience)]
+        parts = [lead, _required(findings), *inside]
         return Section.of("Risk", "risk", parts)
     parts = [lead, _publicly_required(findings, audience), *_public_identity(findings, audience)]
-    return Section.of("Risk", "risk", [*parts, *_attributes(findings, audience)])
+    return Section.of("Risk", "risk", [*parts, *_attributes(findings, audience), tables(findings, audience)])
 
 
 def _required(findings: Findings) -> Sheet | None:
@@ -70,7 +72,7 @@ def _publicly_required(findings: PublicFindings, audience: Audience) -> Sheet | 
 def _identity(findings: Findings) -> Section:
     before, after = findings.before, findings.risks
     if after is None:
-        return Section.of("Identity disclosure", "identity", [Text(findings.without_drawn, Tone.NOTE)])
+        return Section.of("Identity disclosure", "identity", [Text(findings.without_classes, Tone.NOTE)])
     rows = []
     for name in ("prosecutor", "journalist", "marketer"):
         was, two = getattr(before, name), getattr(after, name)
@@ -105,7 +107,7 @@ def _public_identity(findings: PublicFindings, audience: Audience) -> Iterator[S
     """Yield the risks of the released table, if its persons can be counted."""
     after = findings.risks
     if after is None:
-        yield Section.of("Identity disclosure", "identity", [Text(findings.without_drawn, Tone.NOTE)])
+        yield Section.of("Identity disclosure", "identity", [Text(findings.without_classes, Tone.NOTE)])
         return
     if not findings.countable:
         ours = "; the owner verified the requirements above before the subject column was removed"
@@ -194,6 +196,8 @@ def _explained(findings: PublicFindings, after: Assessment) -> Iterator[str]:
             if isinstance(findings, Findings)
             else f"Without the perturbed columns, whose true values recipients do not have: {names}."
         )
+    if findings.split is not None:
+        yield "Classes of the release are its buckets, divided by the quasi-identifiers in the table of the values."
     yield "In classes with a common value: all members of the class have this value. Missing is a value of its own."
     yield "The adversary is assumed to know the class of an individual. With local recoding, several classes may match."
 

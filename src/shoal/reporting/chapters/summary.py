@@ -30,7 +30,7 @@ def summary(findings: PublicFindings | DatasetFindings, audience: Audience) -> S
     figures = _numbers(findings, audience) if isinstance(findings, Findings) else _public_numbers(findings, audience)
     attacked = answers(findings.attacks, audience)
     tolerated = _tolerated(findings) if attacked is not None else None
-    drawn = Text(findings.without_drawn, Tone.NOTE) if findings.without_drawn else None
+    drawn = Text(findings.without_classes, Tone.NOTE) if findings.without_classes else None
     return Section.of("Summary", "summary", [verdict(findings), figures, drawn, attacked, tolerated])
 
 

@@ -35,10 +35,11 @@ def utility(findings: PublicFindings, audience: Audience) -> Section:
 
 def _visible(findings: PublicFindings) -> Iterator[Block]:
     """Yield the measures that a recipient can recompute from the released cells and the hierarchies."""
-    if findings.after is None:
+    if not findings.released.quasi:
         yield Text("The released table does not show how much its perturbed values changed.", Tone.NOTE)
         return
-    loss, rows = findings.visible, [("equivalence classes", f"{findings.after.classes:,}")]
+    after, loss = findings.after, findings.visible
+    rows = [] if after is None else [("equivalence classes", f"{after.classes:,}")]
     if loss.total is not None:
         rows.insert(0, ("loss by label, mean of the quasi-identifiers (0 to 1)", short(loss.total)))
     notes = ["Computed from the released cells and the hierarchies, without the original."]
@@ -47,7 +48,10 @@ def _visible(findings: PublicFindings) -> Iterator[Block]:
             f"No total is given, because the labels of some columns do not show how many values they cover: "
             f"{listed(loss.undetermined)}."
         )
-    yield Sheet("Measures of the release", ("measure", "value"), tuple(rows), tuple(notes))
+    if rows:
+        yield Sheet("Measures of the release", ("measure", "value"), tuple(rows), tuple(notes))
+    else:
+        yield Text(" ".join(notes), Tone.NOTE)
 
 
 def _measures(findings: Findings) -> Iterator[Block]:
@@ -78,7 +82,7 @@ def _perturbed(findings: Findings) -> Sheet | None:
     if not rows:
         return None
     included = "Not included in the information loss above, which describes generalisation and suppression."
-    notes = () if findings.after is None else (included,)
+    notes = (included,) if findings.released.quasi else ()
     return Sheet("Changes of perturbed columns", ("variable", "measure", "meaning", "value"), tuple(rows), notes, 3)
 
 

@@ -68,7 +68,10 @@ def technique(findings: PublicFindings, name: str) -> str:
         return "pseudonymisation with a secret key"
     if name in findings.inherited:
         return "as in the table that the records refer to"
-    return _applied(findings, name) if findings.ours else _elsewhere(findings, name)
+    how = _applied(findings, name) if findings.ours else _elsewhere(findings, name)
+    if findings.split is None or findings.split.holding(name) is None:
+        return how
+    return findings.split.form.iso if how == _UNCHANGED else f"{how}; {findings.split.form.iso}"
 
 
 def _applied(findings: PublicFindings, name: str) -> str:
