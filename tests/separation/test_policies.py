@@ -90,6 +90,24 @@ def test_what_cannot_be_released_in_two_tables(publish, require, columns, proble
         shoal.anonymize(data(), policy(publish, *require, **columns))
 
 
+def test_columns_that_tell_the_value_are_not_released_beside_its_bucket():
+    """A drug that goes with the diagnosis, and a number that does, would undo the buckets; unrelated columns do not."""
+    table = {**data(), "note": list(range(240))}
+    related = {value: place for place, value in enumerate("abcdef")}
+    for name, values in (
+        ("drug", [f"for {value}" if value < "d" else "other" for value in table["dx"]]),
+        ("cost", [100 * related[value] + place % 40 for place, value in enumerate(table["dx"])]),
+    ):
+        changed = {**table, name: values}
+        asked = policy({"kind": "buckets", "l": 3}, K, **{name: "insensitive", "note": "insensitive"})
+        with pytest.raises(PolicyError, match=f"Column '{name}' is strongly related to 'dx'") as caught:
+            shoal.anonymize(changed, asked)
+        assert 'kind = "slicing"' in caught.value.hint
+        sliced = shoal.anonymize(changed, policy({"kind": "slicing", "l": 2}, K, **{name: "insensitive"}))
+        assert name in sliced.tables["release.values"]
+    assert shoal.anonymize(table, policy({"kind": "buckets", "l": 3}, K, note="insensitive")).met
+
+
 def test_counterfeits_have_no_bucket():
     search = {"publish": "permutation", "outliers": "counterfeits"}
     with pytest.raises(PolicyError, match="cannot be combined with outliers"):

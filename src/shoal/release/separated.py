@@ -9,6 +9,7 @@ import numpy as np
 from shoal.errors import PolicyError
 from shoal.kernels.grouping import group_rows
 from shoal.models.model import Model
+from shoal.qualities.correlations import contingency, cramer
 from shoal.release.case import Case
 from shoal.release.drawing import PLACES, drawn_numbers
 from shoal.release.kept_records import KeptRecords
@@ -20,6 +21,8 @@ from shoal.separation.eligibility import no_diversity
 from shoal.separation.separation import Places, Separable
 from shoal.separation.split import Numbers, RecordBuckets
 from shoal.table.role import Role
+from shoal.table.scale import binned
+from shoal.table.table import Table
 
 
 def separated(case: Case, transformation: Transformation) -> Transformation:
@@ -47,6 +50,7 @@ def separated(case: Case, transformation: Transformation) -> Transformation:
             places=places,
             records=partial(sliceable, case, transformation, records),
             classes=partial(_classes, transformation),
+            association=partial(_association, table),
             random=partial(drawn_numbers, case.key),
         )
     )
@@ -98,6 +102,13 @@ def _insensitive(case: Case) -> tuple[str, ...]:
 def _distinct(models: tuple[Model, ...]) -> int:
     """Return the largest number of different values that a model demands of a class."""
     return ceil(max((model.distinct for model in models), default=1))
+
+
+def _association(table: Table, name: str, other: str) -> float:
+    """Return Cramér's V of two columns, corrected for chance; many numbers are grouped."""
+    rows, bins = table.distinct([name, other]), [binned(table[column]) for column in (name, other)]
+    first, two = (groups[of_row] for (groups, _), of_row in zip(bins, rows.codes, strict=True))
+    return cramer(contingency(first, two, (bins[0][1], bins[1][1]), rows.counts))
 
 
 def _classes(transformation: Transformation) -> Numbers:

@@ -15,6 +15,8 @@ from shoal.separation.eligibility import check_eligible, diversity
 from shoal.separation.separation import SEPARATIONS, Separable, Separation
 from shoal.separation.split import VALUES, PlaceBuckets, Split
 
+_STRONG = 0.5  # Cramér's V from which a column tells too much about the values of a bucket
+
 
 @SEPARATIONS.register("buckets")
 class Buckets(Separation):
@@ -65,6 +67,7 @@ class Buckets(Separation):
     def split(self, table: Separable) -> Split:
         """Deal the values of the column into buckets."""
         name = self._column(table)
+        _check_insensitive(table, name)
         size, places = diversity(self.l, table.distinct), table.places(name)
         check_eligible(name, np.bincount(places.codes, minlength=1).astype(np.int64), size)
         random = table.random(f"buckets of {name}", 2 * len(places.draws))
@@ -99,6 +102,24 @@ class Buckets(Separation):
                 column=beside[0],
             )
         return named[0]
+
+
+def _check_insensitive(table: Separable, name: str) -> None:
+    """Refuse columns beside the bucket number from which the value can be inferred."""
+    for other in table.insensitive:
+        strength = table.association(name, other)
+        if strength >= _STRONG:
+            raise PolicyError(
+                "related-beside-buckets",
+                "Column '{other}' is strongly related to '{column}' (Cramér's V {strength}), and would be released "
+                "beside the number of the bucket, so that the value could be inferred.",
+                remedy=either(
+                    "Give it the role direct, so that it is not released", Setting("search.publish.kind", "slicing")
+                ),
+                other=other,
+                column=name,
+                strength=f"{strength:.2f}",
+            )
 
 
 def _too_few(name: str, size: int) -> PolicyError:

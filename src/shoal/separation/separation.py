@@ -46,7 +46,8 @@ class Separable:
     ``sensitive``, ``insensitive``: its columns besides the quasi-identifiers. ``distinct``: the number of different
     values that requirements demand of a class; 1 if they demand none. ``places(column)``: the places of a column.
     ``records()``: the records of individuals with one record each; an error if some have several. ``classes()``: the
-    equivalence class of each distinct row. ``random(purpose, number)``: random words under the key.
+    equivalence class of each distinct row. ``association(one, other)``: the strength of the relation of two columns,
+    from 0 to 1 (Cramér's V). ``random(purpose, number)``: random words under the key.
     """
 
     sensitive: tuple[str, ...]
@@ -55,6 +56,7 @@ class Separable:
     places: Callable[[str], Places]
     records: Callable[[], SliceableRecords]
     classes: Callable[[], Numbers]
+    association: Callable[[str, str], float]
     random: Callable[[str, int], Words]
 
 
