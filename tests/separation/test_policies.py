@@ -122,16 +122,35 @@ def test_a_policy_is_written_as_it_was_read():
 
 
 def test_the_form_of_the_release_stays_when_the_workbench_changes_settings(tmp_path):
-    """It shows one table only, and says so; a setting that it does not show must not be lost."""
+    """A setting that no form shows must not be lost, and the tables are searched and written like one."""
     from shoal.web.project import Project
 
     shoal.write(hospital(patients=60, seed=2).patients, tmp_path / "patients.csv")
     server = Server(Project.open(tmp_path / "project", tmp_path / "patients.csv"))
     try:
         server.decide()
-        server.project.edit(lambda found: {"search": {**found.get("search", {}), "publish": "permutation"}})
+        now = lambda: server.project.now.policy  # noqa: E731 - after each request
+        sensitive = next(name for name, column in now().columns.items() if column.role == "sensitive")
+        quasi = [name for name, column in now().columns.items() if column.role == "quasi"]
+        together = [quasi[:1], quasi[1:]]
+        slicing = {"kind": "slicing", "l": 2, "together": together}
+        server.project.edit(lambda found: {"search": {**found.get("search", {}), "publish": slicing}})
         server.ask("POST", "/protect/require", body={"model": "k-anonymity", "k": "3"})
-        assert "one table only" in server.searched(suppression="0.5")
-        assert server.project.now.policy.search.publish.kind == "permutation"
+        chosen = {"publish": "slicing", "publish.slicing.l": "3"}
+        server.ask("POST", "/protect/search", body={"settings": "1", "suppression": "0.5", **chosen})
+        kept = now().search.publish
+        assert (kept.kind, kept.l, [list(names) for names in kept.together]) == ("slicing", 3, together)
+        text = server.searched(suppression="0.5", publish="permutation")
+        assert now().search.publish.kind == "permutation"
+        assert "released in" in text
+        written = server.page("/release").text
+        assert "release.values.csv" in written
+        assert "further table, linked by the number of the bucket" in written
+        assert f"bucket-inference of {sensitive}" in server.page("/release/shown/report.html").text
+        assert "Several tables" in server.page("/compare").text
+        server.ask("POST", "/attack", body={"attack": "bucket-inference"})
+        assert f"bucket-inference of {sensitive}" in server.page("/attack").text
+        server.searched(suppression="0.5", publish="table")
+        assert now().search.publish is None
     finally:
         server.close()

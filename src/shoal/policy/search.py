@@ -48,8 +48,8 @@ def _name_or_table(schema: dict[str, Any]) -> None:
 
 def _form_or_table(schema: dict[str, Any]) -> None:
     """Add the short form, the name of a separation alone, to the JSON Schema."""
-    tables = {key: schema.pop(key) for key in ("discriminator", "oneOf", "anyOf") if key in schema}
-    schema["anyOf"] = [{"enum": [_TABLE, *SEPARATIONS], "description": "form with default options"}, tables]
+    tables = [part for part in schema.pop("anyOf") if part.get("type") != "null"]
+    schema["anyOf"] = [{"enum": [_TABLE, *SEPARATIONS], "description": "form with default options"}, *tables]
     schema["default"] = _TABLE
 
 

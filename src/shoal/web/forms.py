@@ -103,17 +103,18 @@ def _tables(schema_part: Mapping[str, Any], known: Mapping[str, Any]) -> dict[st
 def _with_options(
     name: str, schema_part: Mapping[str, Any], tables: Mapping[str, Any], values: Mapping[str, Any]
 ) -> list[Field]:
-    """Return a field for the kind and one for each option of each kind.
+    """Return a field for the kind and one for each option of each kind, except options too nested for a form.
 
     The current value of an option may also be a value of the model itself, beside the field.
     """
     given, usual = values.get(name, schema_part["default"]), schema_part["default"]
     chosen = {"kind": given} if isinstance(given, str) else dict(given)
     says, title = _says(name, schema_part), title_of(name, schema_part)
-    shown = [Field(name, "choice", chosen["kind"], usual, says, title, tuple(tables), plain=True)]
+    kinds = next((part["enum"] for part in schema_part["anyOf"] if "enum" in part), tables)
+    shown = [Field(name, "choice", chosen["kind"], usual, says, title, tuple(kinds), plain=True)]
     for kind, table in tables.items():
         for option, part in table["properties"].items():
-            if option != "kind":
+            if option != "kind" and not _too_deep(part):
                 beside = values.get(option) if kind == chosen["kind"] else None
                 stands = chosen.get(option) if kind == chosen["kind"] else None
                 value = next((each for each in (stands, beside) if each is not None), part.get("default"))

@@ -58,8 +58,8 @@ def _told(findings: Findings) -> Iterator[Block]:
 
 def _targets(part: ReleasePart) -> list[str]:
     """Return the columns that can be predicted: not quasi-identifiers, and with more than one value."""
-    table, quasi = part.table, set(part.given.quasi)
-    return [name for name in table.names if name not in quasi and len(table[name].values) > 1]
+    table, quasi = next(iter(part.promise.tables.values())), set(part.given.quasi)
+    return [name for name in table.names if name in part.given and name not in quasi and len(table[name].values) > 1]
 
 
 def _learn(visit: Visit) -> Response:

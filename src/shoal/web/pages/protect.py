@@ -21,7 +21,6 @@ from shoal.progress import Hook
 from shoal.qualities.quality import QUALITIES
 from shoal.registry import Registry
 from shoal.release.release import Release
-from shoal.remedy import Setting
 from shoal.reporting.document import Block, Listing
 from shoal.risk.assessment import Assessment
 from shoal.sheet import Sheet
@@ -38,7 +37,7 @@ from shoal.web.tried import Tried, remember
 from shoal.words import first_sentence, share, short
 
 _SETTINGS = ("suppression", "recoding", "quality", "outliers")  # common settings; the others are collapsed
-_ELSEWHERE = ("weights", "levels", "publish")  # set by column, or not supported
+_ELSEWHERE = ("weights", "levels")  # set by column
 WORK = ("anonymize", *explorations.NAMES)
 
 
@@ -182,8 +181,22 @@ def _settings_in(visit: Visit, policy: dict[str, Any]) -> dict[str, Any]:
     if "settings" not in visit.form:
         return {}
     search = policy.get("search", {})
-    kept = {"publish": search["publish"]} if "publish" in search else {}
-    return {"search": {**kept, **weights_and_levels(visit), **filled_in(_settings(search), visit.form)}}
+    asked = _settings(search)
+    entered = filled_in(asked, visit.form)
+    for name in ("recoding", "publish"):
+        before, after = (_options(part.get(name)) for part in (search, entered))
+        if after.get("kind") == before.get("kind") is not None:  # options that no form shows must not be lost
+            fields_of = {field.name for field in asked}
+            hidden = {
+                option: before[option] for option in before if f"{name}.{before['kind']}.{option}" not in fields_of
+            }
+            entered[name] = {**hidden, **after}
+    return {"search": {**weights_and_levels(visit), **entered}}
+
+
+def _options(chosen: Any) -> dict[str, Any]:
+    """Return a kind with its options, given by its name alone or with options."""
+    return {} if chosen is None else {"kind": chosen} if isinstance(chosen, str) else dict(chosen)
 
 
 def _begin(visit: Visit) -> Response:
@@ -203,12 +216,6 @@ def _begin(visit: Visit) -> Response:
 def _searched(now: Moment, hook: Hook) -> Release:
     if now.several:
         return anonymize(now.dataset(hook), progress=hook)
-    if now.policy.search.publish is not None:
-        raise PolicyError(
-            "publish-in-workbench",
-            "The workbench shows releases in one table only.",
-            remedy=Setting("search.publish", "table"),
-        )
     release = anonymize(now.table(hook), now.policy, progress=hook)
     remember(now.project, Tried.of(now, release))
     return release

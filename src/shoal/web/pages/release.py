@@ -42,6 +42,7 @@ _MAY_GO = {
     "manifest": "public manifest: policy, technique and figures",
     "report-external": "external report, for publication",
 }
+_FURTHER = "further table, linked by the number of the bucket"
 _STAYS = {
     "report": "internal report with all figures",
     "internal": "internal manifest (JSON)",
@@ -55,20 +56,27 @@ _STAYS = {
 
 @dataclass(frozen=True, slots=True)
 class WrittenFiles:
-    """The folder of the written files, and the name of each file by its kind."""
+    """The folder of the written files, and the name of each file by its kind.
+
+    ``tables``: the kinds of further tables, if the release has several.
+    """
 
     folder: Path
     files: Mapping[str, str]
+    tables: tuple[str, ...] = ()
 
     @property
     def may_go(self) -> list[tuple[str, str]]:
         """The files that may be published, each with a description."""
-        return [(self.files[what], says) for what, says in _MAY_GO.items()]
+        shown = {what: says for what, says in _MAY_GO.items() if what != "release"}
+        tables = {"release": _MAY_GO["release"], **dict.fromkeys(self.tables, _FURTHER)}
+        return [(self.files[what], says) for what, says in {**tables, **shown}.items()]
 
     @property
     def stays(self) -> list[tuple[str, str]]:
         """The files for internal use only, each with a description."""
-        more = {what: f"{what} of the policy" for what in self.files if what not in {**_MAY_GO, **_STAYS}}
+        known = {*_MAY_GO, *_STAYS, *self.tables}
+        more = {what: f"{what} of the policy" for what in self.files if what not in known}
         return [(self.files[what], says) for what, says in {**_STAYS, **more}.items() if what in self.files]
 
 
@@ -137,7 +145,8 @@ def _written(now: Moment, release: Release, further: FurtherFindings, hook: Hook
     texts = {"policy.toml": toml.document(document), "release.py": _script(now.source, table, given)}
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
-    return WrittenFiles(folder, {**files, "policy": "policy.toml", **ladders, "script": "release.py"})
+    tables = tuple(name.partition(".")[2] for name in release.tables if "." in name)
+    return WrittenFiles(folder, {**files, "policy": "policy.toml", **ladders, "script": "release.py"}, tables)
 
 
 def _beside(now: Moment, folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
