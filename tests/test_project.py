@@ -54,14 +54,15 @@ assert shoal.read("out.arrows").to_frame("pyarrow").to_pydict() == {"x": [1, 2, 
     "models": 'from shoal.cli import main; import sys; sys.argv[1:] = ["schema"]; main()',
     "techniques": 'from shoal.cli import main; import sys; sys.argv[1:] = ["schema"]; main()',
     "qualities": 'from shoal.cli import main; import sys; sys.argv[1:] = ["schema"]; main()',
+    "separation": 'from shoal.cli import main; import sys; sys.argv[1:] = ["schema"]; main()',
     "perturbations": 'from shoal.cli import main; import sys; sys.argv[1:] = ["schema"]; main()',
 }
 
 
 def test_every_recipe_is_tried():
     assert [room for room, _ in RECIPES] == [
-        *("table/formats", "hierarchy", "models", "qualities", "techniques", "perturbations", "attacks", "charts"),
-        "reporting/chapters",
+        *("table/formats", "hierarchy", "models", "qualities", "techniques", "perturbations", "separation", "attacks"),
+        *("charts", "reporting/chapters"),
     ]
 
 

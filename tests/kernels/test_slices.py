@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.kernels import library
-from shoal.kernels.slices import Rows, Slices
+from shoal.kernels.slices import Slices, SubTuples
 from shoal.separation.diversity import exact, excess, probable
 
 RECORDS = st.lists(
@@ -33,7 +33,7 @@ def by_definition(records, tuple_):
 def sliced(records):
     """Return the slices of some records, and their sub-tuples."""
     *parts, values, buckets = np.array(records, np.uint32).T
-    rows = [Rows(np.ascontiguousarray(part), 3, buckets, np.ones(len(records), np.int64)) for part in parts]
+    rows = [SubTuples(np.ascontiguousarray(part), 3, buckets, np.ones(len(records), np.int64)) for part in parts]
     return Slices.of(rows, values, 3), [np.ascontiguousarray(part) for part in parts]
 
 

@@ -11,7 +11,7 @@ from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.covering import Covering
 from shoal.kernels.grouping import group_rows
 from shoal.kernels.ranges import expanded
-from shoal.kernels.slices import Rows, Slices
+from shoal.kernels.slices import Slices, SubTuples
 from shoal.recoding.cells import Cells, united
 from shoal.recoding.nodes import Floats
 from shoal.table.column import Column
@@ -98,7 +98,7 @@ class SlicedTables:
         ]
         variants = Variants.of(pairs, [first for _, first in read], len(records))
         rows = [
-            Rows(ids, len(first), part.buckets.astype(np.uint32), np.ones(len(ids), np.int64))
+            SubTuples(ids, len(first), part.buckets.astype(np.uint32), np.ones(len(ids), np.int64))
             for part, (ids, first) in zip(self.slices, read, strict=True)
         ]
         slices = Slices.of(rows, self.values.astype(np.uint32), self.column.size)

@@ -14,7 +14,7 @@ from shoal.kernels.library import address
 from shoal.kernels.ranges import expanded
 
 Ids: TypeAlias = NDArray[np.uint32]
-Counts: TypeAlias = NDArray[np.int64]
+_Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 _BLOCK = 1 << 19  # pairs of a tuple and a bucket that the numpy implementation holds at a time
 
@@ -24,28 +24,28 @@ class _Part(ctypes.Structure):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
-    """Rows of a table: the sub-tuple of each, below ``number``, its bucket, and the persons with this row."""
+class SubTuples:
+    """SubTuples of a table: the sub-tuple of each, below ``number``, its bucket, and the persons with this row."""
 
     tuples: Ids
     number: int
     buckets: Ids
-    weights: Counts
+    weights: _Ints
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class BucketCells:
     """A group of columns: bucket ``buckets[i]`` holds a sub-tuple ``counts[i]`` times.
 
     The cells of sub-tuple s are ``starts[s] : starts[s + 1]``, with ascending buckets.
     """
 
-    starts: Counts
+    starts: _Ints
     buckets: Ids
-    counts: Counts
+    counts: _Ints
 
     @classmethod
-    def of(cls, rows: "Rows", sizes: int) -> tuple["Part", Ids]:
+    def of(cls, rows: "SubTuples", sizes: int) -> tuple["BucketCells", Ids]:
         """Count the sub-tuples of rows by bucket, of which there are ``sizes``; also return the cell of each row."""
         cells = group_rows([rows.tuples, rows.buckets], [rows.number, sizes], len(rows.tuples))
         counts = np.bincount(cells.ids, rows.weights, len(cells)).astype(np.int64)
@@ -53,7 +53,7 @@ class Part:
         buckets = np.ascontiguousarray(rows.buckets[cells.first], np.uint32)
         return cls(starts.astype(np.int64), buckets, counts), cells.ids
 
-    def lengths(self, tuples: Ids) -> Counts:
+    def lengths(self, tuples: Ids) -> _Ints:
         """Return the number of buckets that hold each of some sub-tuples."""
         return self.starts[tuples.astype(np.int64) + 1] - self.starts[tuples]
 
@@ -98,26 +98,26 @@ class Slices:
     records as ``times``. ``width``: the number of values.
     """
 
-    sizes: Counts
-    parts: tuple[Part, ...]
-    firsts: Counts
+    sizes: _Ints
+    parts: tuple[BucketCells, ...]
+    firsts: _Ints
     values: Ids
-    times: Counts
+    times: _Ints
     width: int
 
     @classmethod
-    def of(cls, parts: Sequence[Rows], values: Ids, width: int) -> "Slices":
+    def of(cls, parts: Sequence[SubTuples], values: Ids, width: int) -> "Slices":
         """Count rows by bucket: those of each group of columns, and the sensitive value of each row of the last one.
 
         >>> ages, values = np.array([0, 0, 1, 1], np.uint32), np.array([0, 1, 0, 1], np.uint32)
         >>> alone, ones = np.zeros(4, np.uint32), np.ones(4, int)
-        >>> slices = Slices.of([Rows(ages, 2, alone, ones), Rows(alone, 1, alone, ones)], values, 2)
+        >>> slices = Slices.of([SubTuples(ages, 2, alone, ones), SubTuples(alone, 1, alone, ones)], values, 2)
         >>> beliefs = slices.beliefs([np.array([0, 1], np.uint32), np.zeros(2, np.uint32)], 2)
         >>> (beliefs.largest / beliefs.total).tolist(), beliefs.uneven.tolist()
         ([0.5, 0.5], [False, False])
         """
         number, last = 1 + max(int(rows.buckets.max(initial=0)) for rows in parts), parts[-1]
-        counted = [Part.of(rows, number) for rows in parts]
+        counted = [BucketCells.of(rows, number) for rows in parts]
         beside, of_row = counted[-1]
         cells = group_rows([of_row, values], [len(beside.counts), width], len(of_row))
         times = np.bincount(cells.ids, last.weights, len(cells)).astype(np.int64)

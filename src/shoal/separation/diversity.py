@@ -20,9 +20,9 @@ def probable(slices: Slices, tuples: Sequence[Ids], size: int) -> tuple[Mask, Be
     A bucket in which no value has more than 1/l of the matching records cannot raise the probability above 1/l. All
     other sums that are close to 1/l are repeated in fractions, so that no result depends on rounding.
 
-    >>> from shoal.kernels.slices import Rows
+    >>> from shoal.kernels.slices import SubTuples
     >>> alone, values = np.zeros(4, np.uint32), np.array([0, 1, 0, 1], np.uint32)
-    >>> parts = [Rows(codes, 2, alone, np.ones(4, int)) for codes in (values, alone)]
+    >>> parts = [SubTuples(codes, 2, alone, np.ones(4, int)) for codes in (values, alone)]
     >>> slices = Slices.of(parts, values, 2)
     >>> [probable(slices, [np.array([0], np.uint32), alone[:1]], size)[0].tolist() for size in (2, 3)]
     [[False], [True]]
@@ -38,9 +38,9 @@ def probable(slices: Slices, tuples: Sequence[Ids], size: int) -> tuple[Mask, Be
 def exact(slices: Slices, one: Sequence[Ids]) -> Fraction:
     """Return the highest probability of a value for one tuple, given by its sub-tuples.
 
-    >>> from shoal.kernels.slices import Rows
+    >>> from shoal.kernels.slices import SubTuples
     >>> alone, values = np.zeros(3, np.uint32), np.array([0, 1, 1], np.uint32)
-    >>> slices = Slices.of([Rows(alone, 1, alone, np.ones(3, int))] * 2, values, 2)
+    >>> slices = Slices.of([SubTuples(alone, 1, alone, np.ones(3, int))] * 2, values, 2)
     >>> exact(slices, [alone[:1], alone[:1]])
     Fraction(2, 3)
     """

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from shoal.engines.protocol import DistinctRows
 from shoal.kernels.grouping import group_rows
-from shoal.kernels.slices import Ids, Rows, Slices
+from shoal.kernels.slices import Ids, Slices, SubTuples
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +35,7 @@ class SplitRelease:
             rows, known = self._alike(table, names)
             number = 1 + max(int(rows.max(initial=0)), int(known.max(initial=0)))
             buckets = table.codes[table.columns.index(self.link)].astype(np.uint32)
-            parts.append(Rows(rows, number, buckets, table.counts))
+            parts.append(SubTuples(rows, number, buckets, table.counts))
             tuples.append(known)
         values = last.codes[last.columns.index(column)].astype(np.uint32)
         return Slices.of(parts, values, self.sizes[column]), tuple(tuples)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from shoal.kernels.cuts import Parts
 from shoal.kernels.grouping import group_rows
-from shoal.kernels.slices import Ids, Rows, Slices
+from shoal.kernels.slices import Ids, Slices, SubTuples
 from shoal.separation.diversity import Mask, blamed, probable
 from shoal.separation.sliceable import SliceableRecords
 
@@ -124,7 +124,7 @@ class TuplePartition:
     def _slices(self, buckets: Ids) -> tuple[Slices, ...]:
         """Return the contents of buckets, for each sensitive column."""
         persons = np.ones(len(self.records), np.int64)
-        parts = [Rows(codes, number, buckets, persons) for codes, number in self._sub_tuples]
+        parts = [SubTuples(codes, number, buckets, persons) for codes, number in self._sub_tuples]
         values = self.records.sensitive.values()
         return tuple(Slices.of(parts, codes.astype(np.uint32), column.size) for column, codes in values)
 
