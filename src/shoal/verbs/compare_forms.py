@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
-from shoal.analyses.count_queries import NUMBER, query_errors
+from shoal.analyses.count_queries import NUMBER, QueryError, query_errors
 from shoal.analyses.form_comparison import FormComparison, FormFigures
 from shoal.attacks.bucket_inference import BucketInference
 from shoal.attacks.result import Result
@@ -25,6 +25,7 @@ from shoal.verbs.attack import attack
 from shoal.verbs.inputs import AnyPolicy, Inputs, policy_of, table_of
 
 TARGETS = 10_000  # individuals that are attacked, unless more are requested
+_ONE = "table"  # the form in one table
 _LEAST = 3  # l if the policy requires no diversity
 _STEP = 1e-6  # by which the largest share of a value may exceed 1/l, so that no share is above it by rounding
 
@@ -67,6 +68,21 @@ def compare_forms(  # noqa: PLR0913 - keyword-only options
 
 
 @dataclass(frozen=True, eq=False)
+class _Attempt:
+    """A release in one form. ``error``: the error of counts that are estimated from it."""
+
+    form: str
+    technique: str | None
+    release: Release
+    error: QueryError
+
+    @property
+    def in_one(self) -> bool:
+        """Whether it stands for a release in one table."""
+        return self.form == _ONE
+
+
+@dataclass(frozen=True, eq=False)
 class _Trial:
     """One table, to be released in every form."""
 
@@ -81,24 +97,26 @@ class _Trial:
 
     def comparison(self) -> FormComparison:
         """Try every form; state the reason for those that are not possible."""
-        column, ways = self._column, [*self._in_one_table(), *self._in_several()]
-        figures, left_out, guessed = list[FormFigures](), dict[str, str](), 0.0
+        column, left_out = self._column, dict[str, str]()
+        ways = [*self._in_one_table(), *self._in_several()]
+        attempts = list[_Attempt]()
         for number, (form, technique, policy) in enumerate(ways):
-            self.progress(Progress(f"trying {form}", number, len(ways)))
+            title = form if technique is None else f"{form} ({technique})"
+            self.progress(Progress(f"trying {title}", number, len(ways) + 1))
             try:
-                each, baseline = self._figures(form, technique, policy)
+                attempts.append(self._attempt(form, technique, policy))
             except ShoalError as error:
-                left_out[form if technique is None else f"{form} ({technique})"] = error.message
-            else:
-                figures, guessed = [*figures, each], baseline
-        in_one = sorted((each for each in figures if each.tables == 1), key=lambda each: each.error.median)[:1]
+                left_out[title] = error.message
+        best = sorted((each for each in attempts if each.in_one), key=lambda each: each.error.median)[:1]
+        self.progress(Progress("attacking", len(ways), len(ways) + 1))
+        shown = [self._figures(each) for each in (*best, *(each for each in attempts if not each.in_one))]
         return FormComparison(
             persons=self.policy.apply(self.table).person_count,
             column=column,
             l=self._l,
-            guessed=guessed,
-            figures=(*in_one, *(each for each in figures if each.tables > 1)),
-            left_out={form: reason for form, reason in left_out.items() if not in_one or not form.startswith("table")},
+            guessed=shown[-1][1] if shown else 0.0,
+            figures=tuple(figures for figures, _ in shown),
+            left_out={form: reason for form, reason in left_out.items() if not best or not form.startswith(_ONE)},
             seed=self.seed,
         )
 
@@ -131,7 +149,7 @@ class _Trial:
         for kind in TECHNIQUES.values():
             if kind.truth is Truth.TRUE and Gives.CLASSES in kind.gives:
                 changed = {"recoding": kind(), "refine": False, "publish": Permutation()}  # type: ignore[call-arg]
-                yield "table", kind.called(), self._with(changed, [*self._of_identities, *alpha])
+                yield _ONE, kind.called(), self._with(changed, [*self._of_identities, *alpha])
 
     def _in_several(self) -> Iterator[tuple[str, str | None, Policy]]:
         """Yield the forms in several tables whose buckets are diverse."""
@@ -151,25 +169,27 @@ class _Trial:
         changed = self.policy.search.model_copy(update=search)
         return self.policy.model_copy(update={"search": changed, "require": require})
 
-    def _figures(self, form: str, technique: str | None, policy: Policy) -> tuple[FormFigures, float]:
-        """Return the figures of a form, and the baseline of the attack."""
+    def _attempt(self, form: str, technique: str | None, policy: Policy) -> "_Attempt":
+        """Return a release, and the error of counts."""
         case = Case.of(self.table, policy)
         case = replace(case, key=f"forms, seed {self.seed}".encode()) if case.is_fresh else case
-        release = released(case, self.threads, silent)
+        release, inputs = released(case, self.threads, silent), Inputs.of(self.table, policy)
         tables = [table.in_memory() for table in release.tables.values()]
-        inputs = Inputs.of(self.table, policy)
-        error = query_errors(
-            inputs.table, tables, str(release.link), inputs.hierarchies, number=self.queries, seed=self.seed
-        )
-        attacked = self._attacked(release)
-        divided = policy.search.publish is not None and policy.search.publish.divides_identities
+        hierarchies, link = inputs.hierarchies, str(release.link)
+        error = query_errors(inputs.table, tables, link, hierarchies, number=self.queries, seed=self.seed)
+        return _Attempt(form, technique, release, error)
+
+    def _figures(self, attempt: "_Attempt") -> tuple[FormFigures, float]:
+        """Return the figures of a form, and the baseline of the attack."""
+        release, attacked = attempt.release, self._attacked(attempt.release)
+        form = release.policy.search.publish
         figures = FormFigures(
-            form=form,
-            technique=technique,
-            tables=1 if isinstance(policy.search.publish, Permutation) else len(tables),
+            form=attempt.form,
+            technique=attempt.technique,
+            tables=1 if attempt.in_one else len(release.tables),
             suppressed=release.suppressed,
-            unique=None if divided else release.unique,
-            error=error,
+            unique=None if form is not None and form.divides_identities else release.unique,
+            error=attempt.error,
             inferred=attacked.success,
             control=None if attacked.control is None else attacked.control.value,
         )
