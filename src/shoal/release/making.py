@@ -59,7 +59,7 @@ def _attempt(case: Case, threads: int, progress: Hook) -> Release:
     check_identities(case)
     searched = Transformation.of(case, treatment_of(case, threads, progress))
     changed = perturbed(case.table, case.policy, case.key, searched)
-    return _made(case, separated(case, changed), progress)
+    return _made(case, separated(case, changed, progress), progress)
 
 
 def _unsearched(case: Case, progress: Hook) -> Release:

@@ -9,6 +9,7 @@ import numpy as np
 from shoal.errors import PolicyError
 from shoal.kernels.grouping import group_rows
 from shoal.models.model import Model
+from shoal.progress import Hook, silent
 from shoal.qualities.correlations import contingency, cramer
 from shoal.release.case import Case
 from shoal.release.drawing import PLACES, drawn_numbers
@@ -25,7 +26,7 @@ from shoal.table.scale import binned
 from shoal.table.table import Table
 
 
-def separated(case: Case, transformation: Transformation) -> Transformation:
+def separated(case: Case, transformation: Transformation, progress: Hook = silent) -> Transformation:
     """Return the transformation with the buckets of the columns that the policy releases apart, if any."""
     form = case.policy.search.publish
     if form is None:
@@ -52,6 +53,7 @@ def separated(case: Case, transformation: Transformation) -> Transformation:
             classes=partial(_classes, transformation),
             association=partial(_association, table),
             random=partial(drawn_numbers, case.key),
+            progress=progress,
         )
     )
     words = records.words if isinstance(split.buckets, RecordBuckets) else transformation.words

@@ -13,6 +13,7 @@ from shoal.kernels.siphash import Words
 from shoal.kernels.translation import Codes
 from shoal.models.model import Model, Verdict
 from shoal.perturbations.column_values import Draws
+from shoal.progress import Hook, silent
 from shoal.registry import Registry
 from shoal.separation.sliceable import SliceableRecords
 from shoal.separation.split import Numbers, Split
@@ -47,7 +48,7 @@ class Separable:
     values that requirements demand of a class; 1 if they demand none. ``places(column)``: the places of a column.
     ``records()``: the records of individuals with one record each; an error if some have several. ``classes()``: the
     equivalence class of each distinct row. ``association(one, other)``: the strength of the relation of two columns,
-    from 0 to 1 (Cramér's V). ``random(purpose, number)``: random words under the key.
+    from 0 to 1 (Cramér's V). ``random(purpose, number)``: random words under the key. ``progress``: notified of the progress.
     """
 
     sensitive: tuple[str, ...]
@@ -58,6 +59,7 @@ class Separable:
     classes: Callable[[], Numbers]
     association: Callable[[str, str], float]
     random: Callable[[str, int], Words]
+    progress: Hook = silent
 
 
 class Separation(Checked):

@@ -106,7 +106,7 @@ class Slicing(Separation):
                 remedy=by("Give a column the role sensitive", Setting("columns")),
             )
         partition = self._partition(table.records(), size)
-        of_record = partition.buckets()
+        of_record = partition.buckets(table.progress)
         numbers = np.argsort(table.random("numbers of the buckets", int(of_record.max()) + 1), kind="stable")
         numbered = numbers[of_record].astype(narrowest(len(numbers)))
         tables = {f"part{place}": names for place, names in enumerate(partition.groups[1:], 2)}

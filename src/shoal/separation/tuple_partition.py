@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from shoal.kernels.cuts import Parts
 from shoal.kernels.grouping import group_rows
 from shoal.kernels.slices import Ids, Slices, SubTuples
+from shoal.progress import Hook, Progress, silent
 from shoal.separation.diversity import Mask, blamed, probable
 from shoal.separation.sliceable import SliceableRecords
 
@@ -39,7 +40,7 @@ class TuplePartition:
             return False
         return not any(probable(slices, self._tuples, self.size)[0].any() for slices in self._slices(whole))
 
-    def buckets(self) -> Ids:
+    def buckets(self, progress: Hook = silent) -> Ids:
         """Return the bucket of each record.
 
         Each bucket is cut at the median of the quasi-identifier in which it is widest, or of the next one; records with
@@ -49,6 +50,8 @@ class TuplePartition:
         """
         starts, is_open = np.zeros(1, np.int64), np.ones(1, bool)
         while is_open.any():
+            settled = int(np.diff(np.append(starts, len(self.records)))[~is_open].sum())
+            progress(Progress(f"dividing, {len(starts):,} buckets", settled, len(self.records)))
             cut, middles = self._round(starts, is_open)
             both = np.concatenate([starts, middles[cut]])
             order = np.argsort(both, kind="stable")
