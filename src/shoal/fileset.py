@@ -142,7 +142,7 @@ class FileSet:
         """Return the temporary path to write. ``private``: only the owner may read the file."""
         check_name(target)
         target = target.resolve() if target.is_symlink() and not private else target
-        _check_place(target, force=self._force)
+        check_place(target, force=self._force)
         check_no_input(target, (*self._never, *(_inputs.get() or ())))
         _remove_leftovers(target)
         process = f"{os.getpid()}-{HERE}-{secrets.token_hex(4)}"
@@ -161,7 +161,7 @@ class FileSet:
                 "not-a-folder", "'{path}' is a file, not a folder.", remedy="Give another name.", path=path
             )
         if not path.absolute().parent.is_dir():
-            raise WriteError("no-folder", "There is no folder '{path}' to write to.", path=path.parent)
+            raise _no_folder(path.parent)
         if private and path.is_symlink():
             raise WriteError(
                 "link",
@@ -332,7 +332,8 @@ def uninterrupted() -> Iterator[None]:
             os.kill(os.getpid(), number)
 
 
-def _check_place(target: Path, *, force: bool) -> None:
+def check_place(target: Path, *, force: bool) -> None:
+    """Refuse a place to which no file can be written, or whose file may not be replaced."""
     if target.is_dir():
         raise WriteError("is-a-folder", "'{path}' is a folder.", path=target)
     if target.exists() and not target.is_file():
@@ -340,7 +341,16 @@ def _check_place(target: Path, *, force: bool) -> None:
     if target.exists() and not force:
         raise _is_there(target)
     if not target.parent.is_dir():
-        raise WriteError("no-folder", "There is no folder '{path}' to write to.", path=target.parent)
+        raise _no_folder(target.parent)
+
+
+def _no_folder(path: Path) -> WriteError:
+    return WriteError(
+        "no-folder",
+        "There is no folder '{path}' to write to.",
+        remedy="Make the folder, or give another path.",
+        path=path,
+    )
 
 
 def _is_there(target: Path) -> WriteError:

@@ -10,6 +10,7 @@ import typer
 from shoal.cli import source as given
 from shoal.cli.output import Notes, console, document, grid, plain, progress_bar, remark
 from shoal.errors import WriteError
+from shoal.fileset import check_place
 from shoal.words import counted, short, time_in_words
 
 if TYPE_CHECKING:
@@ -96,6 +97,8 @@ def anonymize(  # noqa: PLR0913, PLR0917 - options of a command
         ways = {"frontier": frontier, "force": force, "json": json, "verbose": verbose}
         _several(data, chosen, place, beside, options, **ways)
         return
+    if isinstance(output, Path) and not dry_run:
+        check_place(output, force=force)  # before a search that may take long
     notes = Notes(verbose=verbose)
     table = given.load(data, options, chosen, notes)
     began = monotonic()

@@ -22,16 +22,13 @@ from shoal.individuals.people import People
 from shoal.policy.policy import Policy
 from shoal.policy.requirements import AttackLimit
 from shoal.population import Population
-from shoal.progress import Hook, Progress
 from shoal.qualities.quality import Measured
-from shoal.release.advice import Advice, AdviceBasis, advice, is_advised
+from shoal.release.advice import Advice
 from shoal.release.columns import as_written
 from shoal.release.part import ReleasePart
 from shoal.release.published import figures
-from shoal.release.release import Release
-from shoal.release.verification import with_persons
 from shoal.release.visible import VisibleLoss, visible_loss
-from shoal.reporting.required import Required, verdicts
+from shoal.reporting.required import Required
 from shoal.reporting.split_findings import SplitFindings
 from shoal.risk.assessment import Assessment, Assessor
 from shoal.search.frontier import Frontier
@@ -40,7 +37,6 @@ from shoal.table.column import Column, as_text
 from shoal.table.role import Role
 from shoal.table.table import Table
 from shoal.verbs.assess import assess
-from shoal.verbs.compare import compare
 
 Analysis: TypeAlias = Learned | Regressed | Sequence[Curves]
 
@@ -317,62 +313,6 @@ def _persons(table: Table, some: NDArray[np.bool_] | None = None) -> int:
 def _share_values(first: Column, two: Column) -> bool:
     """Return whether two columns have a value in common."""
     return bool(pc.any(pc.is_in(as_text(two.values), as_text(first.values))).as_py())
-
-
-def of_release(release: Release, progress: Hook, advice_seconds: float | None = None, **more: Any) -> Findings:
-    """Collect the findings about a release made by ``anonymize``; ``advice_seconds``: the time for alternatives."""
-    policy, original = release.policy, release.given
-    shown, known = _shown(release), release.part.promise.original
-    progress(Progress("assessing the original", 0))
-    before = of_original(original, policy)
-    progress(Progress("assessing the release", 1))
-    split, stored = _split(release, more.get("attacks")), as_written(shown)
-    invented = bool((release.records < 0).any())
-    after = assessed(
-        with_persons(stored, shown, known),
-        policy,
-        None if invented else known.population,  # counterfeits are not in it
-    )
-    progress(Progress("comparing them", 2))
-    drawn = release.part.as_sample().given
-    is_tried = split is None and is_advised(original, shown)
-    advised = advice(AdviceBasis.of(release), advice_seconds, progress) if is_tried else None
-    earlier = verdicts(before)
-    required = tuple(Required.of(judgement, earlier) for judgement in release.requirements)
-    return Findings(
-        policy=policy,
-        original=original,
-        drawn=drawn,
-        released=shown,
-        seen=with_persons(stored, shown, known.without_truths()),
-        before=before,
-        after=by_buckets(after, split),
-        comparison=compare(original, release),
-        requirements=required,
-        part=release.part,
-        ours=True,
-        advice=advised,
-        split=split,
-        **about_columns(policy, original, shown, ours=True),
-        **more,
-    )
-
-
-def _shown(release: Release) -> Table:
-    """Return the released table; the owner can join the records of several tables."""
-    whole = release.part.promise.whole
-    return whole if release.link is None else whole.only([name for name in whole.names if name != release.link])
-
-
-def _split(release: Release, attacks: Attacked | None) -> SplitFindings | None:
-    """Return the facts about the tables of a release; None if there is one."""
-    if release.link is None:
-        return None
-    tables = {name: table.in_memory() for name, table in release.tables.items()}
-    original = release.given.in_memory()
-    return SplitFindings.of(
-        original, release, tables, release.link, release.policy, unique=release.unique, attacks=attacks
-    )
 
 
 def by_buckets(assessment: Assessment | None, split: SplitFindings | None) -> Assessment | None:

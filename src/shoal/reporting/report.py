@@ -27,7 +27,8 @@ from shoal.reporting.chapters.chapter import written
 from shoal.reporting.dataset_findings import DatasetFindings
 from shoal.reporting.document import Section
 from shoal.reporting.elsewhere import of_tables
-from shoal.reporting.findings import Analysis, Findings, of_release
+from shoal.reporting.findings import Analysis, Findings
+from shoal.reporting.made_release import of_release
 from shoal.reporting.of_dataset import of_dataset
 from shoal.search.frontier import Frontier
 from shoal.search.schemes import Schemes

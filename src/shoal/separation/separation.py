@@ -48,7 +48,7 @@ class Separable:
     values that requirements demand of a class; 1 if they demand none. ``places(column)``: the places of a column.
     ``records()``: the records of individuals with one record each; an error if some have several. ``classes()``: the
     equivalence class of each distinct row. ``association(one, other)``: the strength of the relation of two columns,
-    from 0 to 1 (Cramér's V). ``random(purpose, number)``: random words under the key. ``progress``: notified of the progress.
+    from 0 to 1 (Cramér's V). ``random(purpose, number)``: random words under the key. ``progress``: the hook to notify.
     """
 
     sensitive: tuple[str, ...]

@@ -13,7 +13,8 @@ from shoal.errors import AttackError, ShoalError
 from shoal.progress import Hook
 from shoal.reporting.chapters.attacks import attacks as chapter
 from shoal.reporting.document import Block
-from shoal.reporting.findings import Findings, of_release
+from shoal.reporting.findings import Findings
+from shoal.reporting.made_release import of_release
 from shoal.table.reading import read
 from shoal.table.table import Table
 from shoal.verbs.attack import attack

@@ -15,7 +15,8 @@ from shoal.reporting.chapters.summary import summary
 from shoal.reporting.chapters.utility import utility
 from shoal.reporting.chapters.variables import variables
 from shoal.reporting.document import Block, Section
-from shoal.reporting.findings import Findings, of_release
+from shoal.reporting.findings import Findings
+from shoal.reporting.made_release import of_release
 from shoal.sheet import Sheet
 from shoal.web.page import Visit, route
 from shoal.web.pages import dataset
