@@ -506,7 +506,7 @@ def test_what_a_reader_should_know():
 def test_why_an_attack_is_left_out_is_always_told_alike():
     data = people(30, 22)
     found = shoal.attack(data, data, quasi=KNOWN["quasi"], in_order=True)
-    assert found.left_out["composition"] == "It requires a sensitive column in the release."
+    assert found.left_out["composition"] == "It requires a sensitive column in one table with the quasi-identifiers."
     single = shoal.attack({"age": data["age"]}, {"age": data["age"]}, quasi="age", in_order=True)
     assert "linkability" in single.left_out
 

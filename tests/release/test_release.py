@@ -229,7 +229,7 @@ def test_a_kill_leaves_the_old_release(policy, tmp_path):
         from tests.release.test_release import POLICY, patients
         release = shoal.anonymize(patients(), shoal.Policy.parse(POLICY))
         from shoal.release import verification as module
-        module.check = lambda found: os.kill(os.getpid(), signal.SIGKILL)
+        module.check = lambda *found: os.kill(os.getpid(), signal.SIGKILL)
         release.save({str(target)!r}, force=True)
     """
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=False, cwd=Path(__file__).parents[2])

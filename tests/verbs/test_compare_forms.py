@@ -54,7 +54,10 @@ def test_requirements_on_quasi_identifiers_hold_in_every_form():
 def test_what_is_not_possible_is_named():
     found = shoal.compare_forms(data(), shoal.Policy.parse(POLICY), l=8, queries=20)
     assert "buckets" in found.left_out
-    assert "Not possible: buckets. A value of column 'dx' is too frequent" in str(found)
+    assert "Not possible: buckets. Among the released individuals, a value of column 'dx' is too frequent" in str(found)
+    noisy = POLICY.replace('age = "quasi"', 'age = { role = "quasi", perturb = { kind = "noise", share = 0.2 } }')
+    with pytest.raises(PolicyError, match="'age' is perturbed, so forms of the release cannot be compared"):
+        shoal.compare_forms(data(), shoal.Policy.parse(noisy))
     with pytest.raises(PolicyError, match="the policy names 0"):
         shoal.compare_forms(data(), shoal.Policy.parse("version = 1\ncolumns.age = 'quasi'"))
 

@@ -192,13 +192,15 @@ def compared(  # noqa: PLR0913 - keyword-only options
     notes: Iterable[str] = (),
     perturbed: Collection[str] = (),
     represented: Collection[str] = (),
+    elsewhere: Collection[str] = (),
 ) -> Comparison:
     """Compare a release with its original, whose records are matched.
 
     ``followers``: linked quasi-identifiers, which are not counted. ``target``: the target of the classification metric.
     ``qualities``: the names of the measures (default: all that require only counts). ``perturbed``: the perturbed
     columns. Their released values are not evaluated by privacy models. ``represented``: the columns that show a
-    representative value of their class, as far as the policy states it.
+    representative value of their class, as far as the policy states it. ``elsewhere``: the columns of further tables of
+    the release.
     """
     columns, known = _columns(before, after, match, target)
     counted_ones = [name for name in known if name not in followers]
@@ -219,7 +221,7 @@ def compared(  # noqa: PLR0913 - keyword-only options
         columns=_fates(related.recoding),
         matched=None if match.rows is None else match.how,
         remarks=tuple(remark for remark in related.remarks if remark.column not in shown),
-        notes=(*_notes(before, after, columns, match, related.recoding), *notes),
+        notes=(*_notes(before, after, columns, match, related.recoding, elsewhere), *notes),
         recoding=related.recoding,
         persons=None if before.subject is None else before.codes(before.subject).astype(np.int64),
         perturbed=_of_columns(quality, shown),
@@ -304,7 +306,14 @@ def _privacy(table: Table, roles: Table, quasi: Sequence[str], missing: Missing)
     return Attainment(Gatherer(table.taking(quasi=shown, sensitive=sensitive, subject=subject), missing)).all()
 
 
-def _notes(before: Table, after: Table, columns: Sequence[str], matched: Match, recoding: Recoding) -> list[str]:
+def _notes(  # noqa: PLR0913, PLR0917 - two tables, and how they are related
+    before: Table,
+    after: Table,
+    columns: Sequence[str],
+    matched: Match,
+    recoding: Recoding,
+    elsewhere: Collection[str],
+) -> list[str]:
     notes = []
     changed = sum(column.records(Fate.CHANGED) for column in recoding.columns)
     if not matched.key and changed > 0.2 * recoding.records * len(recoding.columns):
@@ -327,6 +336,11 @@ def _notes(before: Table, after: Table, columns: Sequence[str], matched: Match, 
     others = [
         name for name in before.names if name not in after and name not in {*columns, *before.with_role(Role.DIRECT)}
     ]
+    apart, others = ([name for name in others if (name in elsewhere) is where] for where in (True, False))
+    if apart:
+        notes.append(
+            f"In another table of the release, without their records, and therefore not compared: {listed(apart)}."
+        )
     if others:
         notes.append(f"Not released and not included in the information loss: {listed(others)}.")
     followers = [name for name in before.quasi if name in recoding and name not in recoding.quasi]

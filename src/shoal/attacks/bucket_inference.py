@@ -58,7 +58,7 @@ class BucketInference(Attack):
             truth[scene.truth[there]] = scene.original.codes(bucketed.column.name)[there]
         true = truth[chosen]
         guess, sure = most_likely(*deduced(part, features, sizes), len(chosen))
-        people, right = _reached(scene, chosen, guess == true)
+        people, right = _reached(scene, chosen, guess == true, part.column.name)
         shuffled, null = _shuffled(part, rng)
         others, _ = most_likely(*deduced(shuffled, features, sizes), len(chosen))
         some = rng.permutation(np.flatnonzero(true >= 0))[:_STRANGERS]
@@ -121,16 +121,17 @@ def _features(scene: Scene, chosen: Indices) -> tuple[list[Indices], list[int]]:
     return features, sizes
 
 
-def _reached(scene: Scene, chosen: Indices, right: NDArray[np.bool_]) -> tuple[KnownPeople, Floats]:
+def _reached(scene: Scene, chosen: Indices, right: NDArray[np.bool_], column: str) -> tuple[KnownPeople, Floats]:
     """Return the targets with an attacked record, and the share of correct guesses among the records of each."""
     place = np.full(scene.release.records, -1, np.int64)
     place[chosen] = np.arange(len(chosen))
-    which, records = scene.own(scene.targets)
+    targets = scene.having(column)
+    which, records = scene.own(targets)
     attacked = place[records] >= 0
     which, records = which[attacked], place[records[attacked]]
-    number = np.bincount(which, minlength=len(scene.targets))
-    hits = np.bincount(which, right[records], len(scene.targets))
-    return scene.targets.some(number > 0), np.asarray(hits[number > 0] / number[number > 0])
+    number = np.bincount(which, minlength=len(targets))
+    hits = np.bincount(which, right[records], len(targets))
+    return targets.some(number > 0), np.asarray(hits[number > 0] / number[number > 0])
 
 
 def _shuffled(bucketed: BucketedValues, rng: np.random.Generator) -> tuple[BucketedValues, Indices]:

@@ -43,7 +43,7 @@ class Scene:
     record is not released; None if this is unknown. ``second``: the scene of another release of the same individuals.
     ``places``: the codes of ``cells`` for the codes of the original. ``buckets``: the sensitive columns that a release
     shows by bucket only, and ``slices``, those of a release by groups of columns. ``link``: the column with the bucket
-    numbers.
+    numbers. ``is_sure``: whether ``truth`` is recorded, or follows from a key or the order, not from content.
     """
 
     original: Table
@@ -64,6 +64,7 @@ class Scene:
     buckets: tuple[BucketedValues, ...] = ()
     slices: tuple[SlicedTables, ...] = ()
     link: str = ""
+    is_sure: bool = True
     seed: int = 0
     most: int = TARGETS
     progress: Hook = silent

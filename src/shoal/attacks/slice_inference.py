@@ -31,7 +31,10 @@ class SliceGuesses:
     @classmethod
     def of(cls, sliced: SlicedTables, scene: Scene, chosen: Indices, rng: np.random.Generator) -> "SliceGuesses":
         """Guess the values of the targets; models are learned from the ``chosen`` buckets."""
-        is_there = np.ones(len(scene.targets), bool) if scene.truth is None else scene.truth[scene.targets.records] >= 0
+        codes = scene.original.codes(sliced.column.name)[scene.targets.records]
+        is_there = codes != sliced.column.missing_code  # a missing value cannot be disclosed
+        if scene.truth is not None:
+            is_there &= scene.truth[scene.targets.records] >= 0
         people = scene.targets.some(is_there)
         variants, owners, values, shares = sliced.shown(scene.original, people.records, scene.hierarchies)
         truth = scene.original.codes(sliced.column.name)[people.records]

@@ -61,14 +61,14 @@ class SplitTables:
         return tuple(name for name in self.original.sensitive if any(name in table for table in self.others))
 
     @property
-    def _divides_identities(self) -> bool:
+    def divides_identities(self) -> bool:
         """Whether a further table contains quasi-identifiers."""
         return any(name in table for table in self.others for name in self.original.quasi)
 
     @cached_property
     def _buckets(self) -> tuple[BucketedValues, ...]:
         """The sensitive columns by bucket, if the first table has all quasi-identifiers."""
-        if self._divides_identities:
+        if self.divides_identities:
             return ()
         tables = {name: next(table for table in self.others if name in table) for name in self._apart}
         return tuple(
@@ -78,7 +78,7 @@ class SplitTables:
     @cached_property
     def _slices(self) -> tuple[SlicedTables, ...]:
         """The sensitive columns of a release by groups of columns."""
-        if not self._divides_identities:
+        if not self.divides_identities:
             return ()
         tables = (self.first, *self.others)
         return tuple(SlicedTables.of(tables, self.link, self.original, name) for name in self._apart)

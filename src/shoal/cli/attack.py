@@ -61,7 +61,7 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
     ] = None,
     in_order: Annotated[bool, typer.Option("--in-order", help="Match records by position.")] = False,
     values: given.FurtherTables = None,
-    link: given.Link = "bucket",
+    link: given.Link = None,
     only: Annotated[str | None, typer.Option(help="Attacks to run, comma-separated (default: all that apply).")] = None,
     targets: Annotated[int, typer.Option(min=1, help="Maximum number of targets.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of random choices.")] = 0,

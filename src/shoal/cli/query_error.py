@@ -24,7 +24,7 @@ def query_error(  # noqa: PLR0913, PLR0917 - options of a command
     quasi: Quasi = None,
     sensitive: Sensitive = None,
     values: given.FurtherTables = None,
-    link: given.Link = "bucket",
+    link: given.Link = None,
     number: Annotated[int, typer.Option("--queries", min=1, help="Number of count queries.")] = 200,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the queries.")] = 0,
     json: given.Json = False,

@@ -43,7 +43,10 @@ FurtherTables = Annotated[
         help="Further table of a release in several tables; may be repeated (default: those that the manifest names).",
     ),
 ]
-Link = Annotated[str, typer.Option(help="Column with the number of the bucket, in all tables.")]
+Link = Annotated[
+    str | None,
+    typer.Option(help="Column with the number of the bucket in all tables (default: as the manifest says, or bucket)."),
+]
 
 Original = Annotated[Place, typer.Argument(parser=place, metavar="DATA", help="Original data.")]
 

@@ -124,6 +124,7 @@ def notes(
         *_on_perturbed(case),
         *_on_counting(case),
         *case.policy.search.technique.notes,
+        *(transformation.split.notes if transformation.split is not None else ()),
         *_on_files(transformed),
     )
 
@@ -222,6 +223,10 @@ def _split(transformed: Transformed) -> Iterator[str]:
     if len(transformed.tables) > 1:
         names = [f"release.{part}" if part else "release" for part in transformed.tables]
         yield f"The table is split into {listed(names)}, linked by column '{transformed.link}'."
+        yield (
+            "What can be learned from the relation of values to other columns is not limited by the requirements. "
+            "Measure it with the attack bucket-inference."
+        )
 
 
 def _inferred(case: Case, transformed: Transformed) -> Iterator[str]:

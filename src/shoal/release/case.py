@@ -19,6 +19,7 @@ from shoal.identification.concepts import concepts
 from shoal.identification.patterns.pattern import Pattern
 from shoal.identification.shape import Form, Shape
 from shoal.models.evidence import Gatherer
+from shoal.models.k_anonymity import KAnonymity
 from shoal.models.model import Model, Need
 from shoal.models.pairs import with_pairs
 from shoal.policy.policy import Policy
@@ -119,7 +120,8 @@ class Case:
         Requirements on sensitive values do not count if these are released by buckets, which meet them.
         """
         by_buckets = {*map(id, self.asked_of_values)}
-        return (*(model for _, _, model in self.asked if id(model) not in by_buckets), *self.further)
+        own = (model for _, _, model in self.asked if id(model) not in by_buckets)
+        return (*own, *(model for _, _, model in self.asked_of_sizes), *self.further)
 
     @cached_property
     def asked_of_values(self) -> tuple[Model, ...]:
@@ -128,6 +130,15 @@ class Case:
         if form is None or not form.is_diverse:
             return ()
         return tuple(model for _, _, model in self.asked if Need.SENSITIVE in model.needs)
+
+    @cached_property
+    def asked_of_sizes(self) -> tuple[tuple[str, str, Model], ...]:
+        """The class sizes that models of sensitive values demand, which buckets do not give to quasi-identifiers."""
+        sizes = [getattr(model, "k", None) or 1 for model in self.asked_of_values]
+        if max(sizes, default=1) < 2:
+            return ()
+        model = KAnonymity.model_validate({"k": max(sizes)})
+        return (("policy", "as part of a requirement on sensitive values", model),)
 
     @property
     def unique(self) -> int:

@@ -216,7 +216,7 @@ def _made(case: Case, transformation: Transformation, progress: Hook) -> Release
     promise = _promise(case, transformation, released)
     progress(Progress("verifying the release", 0))
     judgements = verified({NAME: promise}, case.policy)[NAME]
-    quality = measured(case, transformation, released, _measures(case.quality)) if case.table.quasi else {}
+    quality = measured(case, transformation, released, _measures(case)) if case.table.quasi else {}
     account = facts(case, transformation, released, quality, judgements)
     is_drawn_anew = case.is_fresh and (case.draws or transformation.draws)
     part = ReleasePart(
@@ -252,7 +252,7 @@ def _promise(case: Case, transformation: Transformation, released: Transformed) 
     return Promise(
         tables={f"{NAME}.{part}" if part else NAME: table for part, table in released.tables.items()},
         whole=released.table,
-        asked=case.asked,
+        asked=(*case.asked, *case.asked_of_sizes),
         original=original(case, transformation.scheme, released),
         link=released.link,
         form=case.policy.search.publish,
@@ -260,6 +260,10 @@ def _promise(case: Case, transformation: Transformation, released: Transformed) 
     )
 
 
-def _measures(sought: Quality) -> dict[str, Quality]:
+def _measures(case: Case) -> dict[str, Quality]:
     """Return the quality measure of the search, and the measures that every release reports."""
-    return {sought.name: sought, **{name: QUALITIES[name]() for name in _MEASURES if name != sought.name}}
+    sought, form = case.quality, case.policy.search.publish
+    others = [name for name in _MEASURES if name != sought.name]
+    if form is not None and form.divides_identities:  # the tables do not tell which values belong together
+        others = [name for name in others if not QUALITIES[name].across_columns]
+    return {sought.name: sought, **{name: QUALITIES[name]() for name in others}}

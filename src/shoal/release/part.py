@@ -61,6 +61,14 @@ class ReleasePart:
         return f"ReleasePart({', '.join(self.promise.tables)})"
 
     @property
+    def tables(self) -> Mapping[str, Table]:
+        """The released tables by name, with the roles of their columns for who reads them."""
+        link, (first, *others) = self.promise.link, self.promise.tables.items()
+        if link is None:
+            return self.promise.tables
+        return dict([(first[0], first[1].assign(insensitive=[link])), *others])
+
+    @property
     def table(self) -> Table:
         """The only table of the part. A split original has several."""
         (table,) = self.promise.tables.values()

@@ -54,8 +54,8 @@ class Release(Presentable):
 
     @property
     def tables(self) -> dict[str, Table]:
-        """The released tables, by name."""
-        return {name: table for part in self.parts.values() for name, table in part.promise.tables.items()}
+        """The released tables, by name. In the first of several, the number of the bucket is no quasi-identifier."""
+        return {name: table for part in self.parts.values() for name, table in part.tables.items()}
 
     @property
     def references(self) -> tuple[Reference, ...]:
@@ -92,7 +92,8 @@ class Release(Presentable):
     @property
     def first(self) -> Table:
         """The only released table, or the first of the tables into which it was split."""
-        return self.table if self.split is None else self.split[0]
+        first = next(iter(self.tables.values()))
+        return self.table if self.link is None else first
 
     @property
     def split(self) -> tuple[Table, ...] | None:

@@ -32,6 +32,8 @@ def separated(case: Case, transformation: Transformation, progress: Hook = silen
     if form is None:
         return transformation
     for model in case.asked_of_values:
+        if model in form.promised:
+            continue  # the form checks its own options
         check_requirement(model, case.table, case.policy, case.register)
     _check_unperturbed(case)
     table, subject = case.table, case.table.subject
@@ -46,8 +48,10 @@ def separated(case: Case, transformation: Transformation, progress: Hook = silen
     split = form.split(
         Separable(
             sensitive=table.sensitive,
+            quasi=table.quasi,
             insensitive=_insensitive(case),
             distinct=_distinct(case.asked_of_values),
+            least=_least(case.asked_of_values),
             places=places,
             records=partial(sliceable, case, transformation, records),
             classes=partial(_classes, transformation),
@@ -96,14 +100,17 @@ def _check_unperturbed(case: Case) -> None:
 
 def _insensitive(case: Case) -> tuple[str, ...]:
     """Return the released columns that are neither quasi-identifiers nor sensitive."""
-    pseudonyms = () if case.policy.pseudonyms is None else case.policy.pseudonyms.columns
-    others = (*case.table.with_role(Role.INSENSITIVE), *pseudonyms)
-    return tuple(name for name in others if name not in case.leaders)
+    return tuple(name for name in case.table.with_role(Role.INSENSITIVE) if name not in case.leaders)
 
 
 def _distinct(models: tuple[Model, ...]) -> int:
     """Return the largest number of different values that a model demands of a class."""
     return ceil(max((model.distinct for model in models), default=1))
+
+
+def _least(models: tuple[Model, ...]) -> int:
+    """Return the largest number of individuals that a model demands of a class."""
+    return max((getattr(model, "k", None) or 1 for model in models), default=1)
 
 
 def _association(table: Table, name: str, other: str) -> float:

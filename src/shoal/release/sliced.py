@@ -49,7 +49,7 @@ def sliceable(case: Case, transformation: Transformation, records: KeptRecords) 
 
 def _check(case: Case, transformation: Transformation) -> None:
     """Refuse individuals with several records, and quasi-identifiers whose values are drawn record by record."""
-    drawn = [change.name for change in transformation.drawn if change.name in case.table.quasi]
+    drawn = [*case.policy.drawn_quasi(case.given), *(change.name for change in transformation.drawn)]
     if drawn:
         raise PolicyError(
             "perturbed-and-separated",

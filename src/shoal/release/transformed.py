@@ -20,7 +20,7 @@ from shoal.table.about import About
 from shoal.table.column import Column
 from shoal.table.compaction import compacted
 from shoal.table.kind import Kind
-from shoal.table.names import unused
+from shoal.table.names import numbered, unused
 from shoal.table.raw import Encoded
 from shoal.table.role import Role
 from shoal.table.table import Source, Table
@@ -147,7 +147,7 @@ class _Writing:
     def _link(self) -> str | None:
         """The column that links both parts of a split table."""
         split = self.transformation.split
-        return None if split is None else unused(split.link, self.table.names)
+        return None if split is None else numbered(split.link, self.table.names)
 
     def _rewriting(self) -> tuple[Rewriting, dict[str, Column]]:
         """Return the rewriting of the records, and the released columns."""

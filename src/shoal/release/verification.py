@@ -28,6 +28,7 @@ from shoal.release.columns import as_written, placed
 from shoal.release.judgement import Judgement
 from shoal.release.promise import Original, Promise
 from shoal.release.split_check import joined, judged_apart
+from shoal.remedy import Setting, either
 from shoal.scratch import scratch_folder
 from shoal.table.column import SUPPRESSED, Column
 from shoal.table.compaction import compacted
@@ -39,6 +40,7 @@ from shoal.table.scale import doubles
 from shoal.table.table import Table
 from shoal.table.writing import write
 
+_REMEDY = either("Reduce the requirement", Setting("search.publish", "permutation"))  # whose classes it is met by
 Written = Mapping[str, tuple[Path | Stored, Mapping[str, Any]]]  # location and read options of each table
 
 
@@ -58,11 +60,11 @@ def verify(promises: Mapping[str, Promise], policy: Policy, written: Written) ->
         tables[name] = joined([*stored.values()], promise)
         heritage = _heritage(name, promise, policy, tables, shows)
         separated = judged_apart([*stored.values()], promise)
-        judgements[name] = check((*_judged(name, promise, policy, tables, heritage), *separated))
+        judgements[name] = check((*_judged(name, promise, policy, tables, heritage), *separated), promise)
     return judgements
 
 
-def check(judgements: tuple[Judgement, ...]) -> tuple[Judgement, ...]:
+def check(judgements: tuple[Judgement, ...], promise: Promise | None = None) -> tuple[Judgement, ...]:
     """Refuse a release that fails a requirement."""
     failing = [judgement for judgement in judgements if not judgement.verdict.satisfied]
     if failing:
@@ -71,6 +73,7 @@ def check(judgements: tuple[Judgement, ...]) -> tuple[Judgement, ...]:
             "requirement-not-met",
             "The written release does not meet {requirements:requirement} ({model}: {asked} required, {attained} "
             "attained). It was deleted.",
+            remedy=_REMEDY if promise is not None and promise.form is not None and promise.form.is_diverse else None,
             requirements=len(failing),
             model=verdict.model,
             asked=verdict.asked,
@@ -85,7 +88,7 @@ def verified(promises: Mapping[str, Promise], policy: Policy) -> dict[str, tuple
     Tables larger than memory are evaluated without being written, and verified from their files when they are saved.
     """
     if any(not isinstance(promise.whole.engine, MemoryEngine) for promise in promises.values()):
-        return {name: check(_before_writing(promise)) for name, promise in promises.items()}
+        return {name: check(_before_writing(promise), promise) for name, promise in promises.items()}
     written: dict[str, tuple[Path | Stored, Mapping[str, Any]]] = {}
     with scratch_folder() as folder, FileSet() as files:
         for promise in promises.values():

@@ -37,13 +37,13 @@ from shoal.release.verification import judged, with_persons
 from shoal.reporting.findings import Findings, about_columns, assessed, by_buckets, of_original
 from shoal.reporting.required import Required, Verdicts, verdicts
 from shoal.reporting.split_findings import SplitFindings
-from shoal.table.column import SUPPRESSED, Column
+from shoal.table.column import Column
 from shoal.table.names import unused
 from shoal.table.raw import Encoded
 from shoal.table.role import Role
 from shoal.table.table import Table
 from shoal.verbs.compare import compare
-from shoal.verbs.inputs import names_of, table_of, tables_of
+from shoal.verbs.inputs import ReleasedTables, names_of, table_of
 from shoal.words import listed, share
 
 
@@ -72,7 +72,7 @@ def of_tables(  # noqa: PLR0913 - two tables, and how their records are matched
     policy.
     """
     table = table_of(original, policy)
-    tables = tables_of(released, suppressed=SUPPRESSED)
+    tables = ReleasedTables.of(released).tables
     if len(tables) > 1:
         return of_several(table, tables, policy, progress, **more)
     release = _with_roles(tables[0], table, policy)

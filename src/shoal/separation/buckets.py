@@ -1,5 +1,6 @@
 """Buckets: who is in which bucket, and which sensitive values each bucket holds (Anatomy)."""
 
+from collections.abc import Iterator
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -57,7 +58,7 @@ class Buckets(Separation):
     @property
     def promised(self) -> tuple[Model, ...]:
         """l-diversity, if l is given."""
-        return () if self.l is None else (MODELS["l-diversity"].model_validate({"l": self.l, "column": self.column}),)
+        return () if self.l is None else (MODELS["l-diversity"].model_validate({"l": self.l}),)
 
     @property
     def releases_identities(self) -> bool:
@@ -68,7 +69,7 @@ class Buckets(Separation):
         """Deal the values of the column into buckets."""
         name = self._column(table)
         _check_insensitive(table, name)
-        size, places = diversity(self.l, table.distinct), table.places(name)
+        size, places = max(diversity(self.l, table.distinct), table.least), table.places(name)
         check_eligible(name, np.bincount(places.codes, minlength=1).astype(np.int64), size)
         random = table.random(f"buckets of {name}", 2 * len(places.draws))
         of_place = anatomised(places.codes, size, random, places.persons)
@@ -77,7 +78,8 @@ class Buckets(Separation):
         numbers = np.argsort(table.random(f"numbers of the buckets of {name}", int(of_place.max()) + 1), kind="stable")
         numbered = numbers[of_place].astype(narrowest(len(numbers)))
         bucket = Assigned.of(places.draws, numbered)
-        return Split({VALUES: (name,)}, PlaceBuckets(name, len(numbers), bucket, places.codes, numbered))
+        buckets = PlaceBuckets(name, len(numbers), bucket, places.codes, numbered)
+        return Split({VALUES: (name,)}, buckets, notes=tuple(_related(table, name)))
 
     def _column(self, table: Separable) -> str:
         """Return the column that is released by bucket; it must be the only sensitive one."""
@@ -88,7 +90,10 @@ class Buckets(Separation):
                 "Buckets hold one sensitive column, and {columns}.",
                 remedy=did_you_mean(self.column, table.sensitive)
                 if self.column is not None
-                else either(*(Setting("search.publish.column", name) for name in table.sensitive)),
+                else either(
+                    "Give the others the role direct, so that they are not released",
+                    Setting("search.publish", "permutation"),
+                ),
                 columns=f"the table has {len(named)}" if self.column is None else f"'{self.column}' is none",
             )
         beside = [name for name in table.sensitive if name != named[0]]
@@ -102,6 +107,17 @@ class Buckets(Separation):
                 column=beside[0],
             )
         return named[0]
+
+
+def _related(table: Separable, name: str) -> Iterator[str]:
+    """Yield a note for each quasi-identifier from which the value can be inferred, whatever the bucket."""
+    for known in table.quasi:
+        strength = table.association(name, known)
+        if strength >= _STRONG:
+            yield (
+                f"Quasi-identifier '{known}' is strongly related to '{name}' (Cramér's V {strength:.2f}). An adversary "
+                "who knows it can infer the value among those of a bucket; bucket-inference measures how far."
+            )
 
 
 def _check_insensitive(table: Separable, name: str) -> None:

@@ -37,13 +37,12 @@ def check_eligible(name: str, counts: NDArray[np.int64], size: int) -> None:
     """Refuse more different values per bucket than the frequency of the values of a column allows."""
     largest = most_diverse(counts)
     if size > largest:
+        possible = Setting("search.publish", "permutation") if largest < 2 else Setting("search.publish.l", largest)
         raise PolicyError(
             "not-eligible",
-            "A value of column '{column}' is too frequent for buckets of {size} different values.",
-            remedy=[
-                f"The largest possible l is {largest}.",
-                *([] if largest < 2 else [either(Setting("search.publish.l", largest))]),
-            ],
+            "Among the released individuals, a value of column '{column}' is too frequent for buckets of {size} "
+            "different values.",
+            remedy=[f"The largest possible l is {largest}.", either(possible)],
             column=name,
             size=size,
         )

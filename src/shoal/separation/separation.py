@@ -44,16 +44,19 @@ class Places:
 class Separable:
     """A transformed table, as far as a separation may read it.
 
-    ``sensitive``, ``insensitive``: its columns besides the quasi-identifiers. ``distinct``: the number of different
-    values that requirements demand of a class; 1 if they demand none. ``places(column)``: the places of a column.
-    ``records()``: the records of individuals with one record each; an error if some have several. ``classes()``: the
-    equivalence class of each distinct row. ``association(one, other)``: the strength of the relation of two columns,
-    from 0 to 1 (Cramér's V). ``random(purpose, number)``: random words under the key. ``progress``: the hook to notify.
+    ``quasi``, ``sensitive``, ``insensitive``: its columns by role. ``distinct``: the number of different values that
+    requirements demand of a class, and ``least``, of individuals; 1 if they demand none. ``places(column)``: the places
+    of a column. ``records()``: the records of individuals with one record each; an error if some have several.
+    ``classes()``: the equivalence class of each distinct row. ``association(one, other)``: the strength of the relation
+    of two columns, from 0 to 1 (Cramér's V). ``random(purpose, number)``: random words under the key. ``progress``: the
+    hook to notify.
     """
 
+    quasi: tuple[str, ...]
     sensitive: tuple[str, ...]
     insensitive: tuple[str, ...]
     distinct: int
+    least: int
     places: Callable[[str], Places]
     records: Callable[[], SliceableRecords]
     classes: Callable[[], Numbers]

@@ -1,10 +1,10 @@
 """Slicing: groups of related columns in tables of their own, whose records are related by buckets only."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, field_validator, model_validator
 
 from shoal.errors import PolicyError
 from shoal.kernels.translation import narrowest
@@ -55,6 +55,20 @@ class Slicing(Separation):
     together: tuple[tuple[str, ...], ...] = Field(
         default=(), description="quasi-identifiers that are released together, group by group, instead of those groups"
     )
+
+    @field_validator("together")
+    @classmethod
+    def _not_empty(cls, groups: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
+        if any(not names for names in groups):
+            raise ValueError("together: a group of columns is empty")
+        return groups
+
+    @model_validator(mode="after")
+    def _by_one_way(self) -> Self:
+        if self.together and "groups" in self.model_fields_set:
+            raise ValueError("groups and together exclude each other: delete one of them")
+        return self
+
     identities_public: bool = Field(
         default=False,
         title="Quasi-identifiers unchanged",

@@ -12,6 +12,7 @@ from shoal.kernels.translation import Codes
 
 Numbers: TypeAlias = NDArray[np.integer[Any]]
 VALUES = "values"  # the name of the table with sensitive values
+LINK = "bucket"  # the usual name of the column with the number of the bucket
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,12 +51,13 @@ class Split:
     """Release of some columns in tables of their own, whose cells cannot be attributed to single records.
 
     ``tables``: the columns of each further table, by the suffix of its name. All tables contain the column ``link``,
-    the number of a bucket.
+    the number of a bucket. ``notes``: notes for the owner.
     """
 
     tables: Mapping[str, tuple[str, ...]]
     buckets: RowBuckets | RecordBuckets
-    link: str = "bucket"
+    link: str = LINK
+    notes: tuple[str, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:

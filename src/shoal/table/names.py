@@ -26,6 +26,18 @@ def unused(name: str, taken: Iterable[str]) -> str:
     return name
 
 
+def numbered(name: str, taken: Iterable[str]) -> str:
+    """Return a name that is not taken, with a number if it is.
+
+    >>> numbered("bucket", ["age", "bucket"])
+    'bucket_2'
+    """
+    others, number = set(taken), 2
+    while (chosen := name if number == 2 and name not in others else f"{name}_{number}") in others:
+        number += 1
+    return chosen
+
+
 def check_names(names: Sequence[Any]) -> None:
     """Reject names that are empty, not text, or duplicated.
 

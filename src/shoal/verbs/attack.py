@@ -22,7 +22,7 @@ from shoal.release.pairing import drawn_from, which
 from shoal.release.release import Release
 from shoal.remedy import Option, either
 from shoal.table.table import Table
-from shoal.verbs.inputs import AnyPolicy, Inputs, names_of, policy_of, table_of, tables_of
+from shoal.verbs.inputs import AnyPolicy, Inputs, ReleasedTables, names_of, policy_of, table_of
 from shoal.verbs.on_datasets import also
 from shoal.verbs.released_dataset import TablePair, dataset_under, of_pairs
 from shoal.words import listed
@@ -76,7 +76,7 @@ def attack(  # noqa: PLR0913 - keyword-only options
     in_order: bool = False,
     hierarchies: Mapping[str, Any] | None = None,
     values: Any = None,
-    link: str = "bucket",
+    link: str | None = None,
     attacks: Sequence[str | Attack] | None = None,
     targets: int = TARGETS,
     seed: int = 0,
@@ -91,9 +91,9 @@ def attack(  # noqa: PLR0913 - keyword-only options
     original, the release and the register. ``in_order``: the release has the order of the original. Without either,
     records are matched by an identifier column, by content, or last by position. ``values``: the further table
     of a release in several tables, or a list of them (default: those that the manifest names). ``link``: the column
-    with the number of the bucket, in all of them. ``attacks``: names of attacks, or attacks with parameters (default:
-    all that apply, and those that the policy limits). ``targets``: the maximum number of attacked individuals, drawn at
-    random. ``matched``: the match of the records, if already computed.
+    with the number of the bucket, in all of them (default: as the manifest states, or ``bucket``). ``attacks``: names
+    of attacks, or attacks with parameters (default: all that apply, and those that the policy limits). ``targets``: the
+    maximum number of attacked individuals, drawn at random. ``matched``: the match of the records, if already computed.
 
     >>> import shoal
     >>> data = {"age": [31, 34, 71, 78], "dx": ["flu", "ms", "flu", "flu"]}
@@ -117,9 +117,10 @@ def attack(  # noqa: PLR0913 - keyword-only options
         hierarchies=hierarchies,
     )
     table = inputs.table.in_memory()
-    released = SplitTables.of(tables_of(release, values), table, link)
+    parts = ReleasedTables.of(release, values, link)
+    released = SplitTables.of(parts.tables, table, parts.link)
     register, strangers = (None if data is None else table_of(data).in_memory() for data in (external, outsiders))
-    other = None if second is None else SplitTables.of(tables_of(second), table, link)
+    other = None if second is None else _other_release(second, table)
     if strangers is not None and table.subject is not None and table.subject in strangers:
         strangers = strangers.assign(subject=table.subject)
     _check_records(
@@ -149,7 +150,7 @@ def attack(  # noqa: PLR0913 - keyword-only options
         scene, how = _with_truth(scene, made_release, named, inputs, in_order=in_order)
     else:
         truth = None if matched.rows is None else matched.rows.astype(np.intp)
-        scene, how = replace(scene, truth=truth), matched.sentence
+        scene, how = replace(scene, truth=truth, is_sure=matched.recorded), matched.sentence
     if register is not None and scene.register is not None:
         whose = in_register(table, register, named)
         scene = replace(scene, whose=None if whose is None else whose[scene.register.records])
@@ -157,6 +158,20 @@ def attack(  # noqa: PLR0913 - keyword-only options
     if attacks is None:
         chosen += [kind() for kind in _limited(inputs.policy, {attack.name for attack in chosen})]
     return battery(scene, chosen, tuple(notes(scene, how, register)))
+
+
+def _other_release(second: Any, table: Table) -> SplitTables:
+    """Return another release of the same individuals; one whose quasi-identifiers are in several tables is refused."""
+    parts = ReleasedTables.of(second)
+    other = SplitTables.of(parts.tables, table, parts.link)
+    if other.divides_identities:
+        raise AttackError(
+            "divided-identities",
+            "The quasi-identifiers of the other release are in several tables, which cannot be combined with another "
+            "release.",
+            remedy="Give the sliced release as the first one, to attack it by itself.",
+        )
+    return other
 
 
 def _limited(policy: Policy, known: Collection[str]) -> Iterator[type[Attack]]:
@@ -201,4 +216,5 @@ def _with_truth(
     sample, _ = drawn_from(scene.original, match)  # frequencies, on which labels may depend, are those of the sample
     hierarchies = scene.hierarchies if match.drawn is None else replace(inputs, table=sample).hierarchies
     truth = None if match.rows is None else match.rows.astype(np.intp)
-    return replace(scene, truth=truth, hierarchies=hierarchies), how
+    is_sure = match.recorded or named is not None or in_order
+    return replace(scene, truth=truth, hierarchies=hierarchies, is_sure=is_sure), how

@@ -16,7 +16,7 @@ from shoal.release.pairing import drawn_from, which
 from shoal.release.rejoined import divided, rejoined
 from shoal.release.release import Release
 from shoal.table.column import SUPPRESSED
-from shoal.verbs.inputs import AnyPolicy, Inputs, names_of, policy_of, tables_of
+from shoal.verbs.inputs import AnyPolicy, Inputs, ReleasedTables, names_of, policy_of
 from shoal.verbs.on_datasets import also
 from shoal.verbs.released_dataset import TablePair, dataset_under, of_pairs
 
@@ -110,8 +110,8 @@ def compare(  # noqa: PLR0913 - keyword-only options
     whole = inputs.table.in_memory()
     before = inputs.policy.searched(whole)
     before = before if before.quasi else whole  # all quasi-identifiers are perturbed
-    tables = tables_of(release, suppressed=SUPPRESSED)
-    after = tables[0].in_memory()
+    tables = ReleasedTables.of(release).tables
+    after = tables[0]
     is_divided = matched is None and divided(before, tables)
     if is_divided:
         after, matched = rejoined(before, release if isinstance(release, Release) else after, tables)
@@ -131,6 +131,7 @@ def compare(  # noqa: PLR0913 - keyword-only options
         qualities=names_of(qualities),
         clusters=clusters,
         notes=_of_sample(inputs.policy, matched),
+        elsewhere={name for table in tables[1:] for name in table.names},
         perturbed=inputs.policy.perturbed,
         represented=[name for name, column in inputs.policy.columns.items() if column.show != "label"],
     )

@@ -17,6 +17,7 @@ from shoal.progress import Hook, Progress, silent
 from shoal.release.case import Case
 from shoal.release.making import released
 from shoal.release.release import Release
+from shoal.remedy import Setting, by
 from shoal.separation.permutation import Permutation
 from shoal.separation.separation import SEPARATIONS
 from shoal.table.table import Table
@@ -98,6 +99,7 @@ class _Trial:
     def comparison(self) -> FormComparison:
         """Try every form; state the reason for those that are not possible."""
         column, left_out = self._column, dict[str, str]()
+        self._check_perturbed(column)
         ways = [*self._in_one_table(), *self._in_several()]
         attempts = list[_Attempt]()
         for number, (form, technique, policy) in enumerate(ways):
@@ -106,7 +108,7 @@ class _Trial:
             try:
                 attempts.append(self._attempt(form, technique, policy))
             except ShoalError as error:
-                left_out[title] = error.message
+                left_out[title] = f"{error.message} {error.hint}".strip()
         best = sorted((each for each in attempts if each.in_one), key=lambda each: each.error.median)[:1]
         self.progress(Progress("attacking", len(ways), len(ways) + 1))
         shown = [self._figures(each) for each in (*best, *(each for each in attempts if not each.in_one))]
@@ -128,10 +130,23 @@ class _Trial:
             raise PolicyError(
                 "one-sensitive-column",
                 "Forms are compared for one sensitive column, and the policy names {number}.",
-                remedy="Give the others the role direct, so that they are not released.",
+                remedy="Give the others the role direct, so that they are not released."
+                if sensitive
+                else by("Give a column the role sensitive", Setting("columns")),
                 number=len(sensitive),
             )
         return sensitive[0]
+
+    def _check_perturbed(self, column: str) -> None:
+        """Refuse a policy that draws values at random."""
+        drawn = [*(name for name in self.policy.perturbed if name == column), *self.policy.drawn_quasi(self.table)]
+        if drawn:
+            raise PolicyError(
+                "perturbed-and-separated",
+                "Column '{column}' is perturbed, so forms of the release cannot be compared.",
+                remedy="Compare them with a policy that does not perturb it.",
+                column=drawn[0],
+            )
 
     @property
     def _l(self) -> int:

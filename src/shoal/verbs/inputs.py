@@ -13,6 +13,8 @@ from shoal.policy.policy import Policy
 from shoal.population import Population
 from shoal.release.further_tables import further_tables
 from shoal.release.release import Release
+from shoal.separation.split import LINK
+from shoal.table.column import SUPPRESSED
 from shoal.table.missing import Missing
 from shoal.table.reading import read
 from shoal.table.table import Table
@@ -102,18 +104,31 @@ def table_of(data: Any, policy: Policy = NOTHING, *, suppressed: str | None = No
     return policy.apply(table) if policy.names_columns else table
 
 
-def tables_of(release: Any, others: Any = None, *, suppressed: str | None = None) -> tuple[Table, ...]:
-    """Return the tables of a release, the first one first.
+@dataclass(frozen=True, slots=True)
+class ReleasedTables:
+    """The tables of a release, the first one first. ``link``: the column with the number of the bucket."""
 
-    ``others``: its further tables (default: those of a release by ``anonymize``, or those that a manifest names).
-    """
-    first = table_of(release, suppressed=suppressed)
-    if others is not None:
-        further = others if isinstance(others, list | tuple) else [others]
-        return (first, *(table_of(table, suppressed=suppressed) for table in further))
-    if isinstance(release, Release):
-        return (first,) if release.split is None else release.split
-    return (first, *further_tables(first))
+    tables: tuple[Table, ...]
+    link: str
+
+    @classmethod
+    def of(cls, release: Any, others: Any = None, link: str | None = None) -> "ReleasedTables":
+        """Read the tables of a release; ``*`` means suppressed.
+
+        ``others``: its further tables (default: those of a release by ``anonymize``, or those that a manifest names).
+        ``link``: the column that links them (default: as ``anonymize`` or the manifest states, or ``bucket``).
+        """
+        first = table_of(release, suppressed=SUPPRESSED)
+        if others is not None:
+            further = others if isinstance(others, list | tuple) else [others]
+            tables = (first, *(table_of(table, suppressed=SUPPRESSED) for table in further))
+            known = release.link if isinstance(release, Release) else further_tables(first)[1]
+        elif isinstance(release, Release):
+            tables, known = ((first, *release.split[1:]) if release.split else (first,)), release.link
+        else:
+            further, known = further_tables(first)
+            tables = (first, *further)
+        return cls(tuple(table.in_memory() for table in tables), link or known or LINK)
 
 
 def names_of(names: Any) -> list[str] | None:

@@ -5,9 +5,10 @@ from typing import Any
 
 from shoal.analyses.count_queries import NUMBER, QueryError, query_errors
 from shoal.errors import RecodingError
-from shoal.remedy import Option, by
+from shoal.remedy import Option, by, either
 from shoal.table.column import SUPPRESSED
-from shoal.verbs.inputs import AnyPolicy, Inputs, policy_of, tables_of
+from shoal.table.table import Table
+from shoal.verbs.inputs import AnyPolicy, Inputs, ReleasedTables, policy_of
 
 
 def query_error(  # noqa: PLR0913 - keyword-only options
@@ -19,7 +20,7 @@ def query_error(  # noqa: PLR0913 - keyword-only options
     sensitive: Sequence[str] | str | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     values: Any = None,
-    link: str = "bucket",
+    link: str | None = None,
     number: int = NUMBER,
     seed: int = 0,
 ) -> QueryError:
@@ -28,7 +29,7 @@ def query_error(  # noqa: PLR0913 - keyword-only options
     Each query counts the records with given values of one to three quasi-identifiers and a sensitive column. Releases
     in one and in several tables are comparable: with the same seed, the queries are the same. ``values``: the further
     tables of a release in several tables (default: those that the manifest names), and ``link``: the column with the
-    number of the bucket. ``number``: the number of queries.
+    number of the bucket (default: as the manifest states, or ``bucket``). ``number``: the number of queries.
 
     >>> import shoal
     >>> data = {"age": [31, 34, 71, 78], "dx": ["flu", "ms", "flu", "flu"]}
@@ -53,5 +54,43 @@ def query_error(  # noqa: PLR0913 - keyword-only options
             "No quasi-identifiers are named, which queries could use.",
             remedy=by("Name them", Option("quasi")),
         )
-    released = [part.in_memory() for part in tables_of(release, values, suppressed=SUPPRESSED)]
-    return query_errors(table, released, link, inputs.hierarchies, number=number, seed=seed)
+    released = ReleasedTables.of(release, values, link)
+    _check(table, released)
+    return query_errors(table, released.tables, released.link, inputs.hierarchies, number=number, seed=seed)
+
+
+def _check(original: Table, released: ReleasedTables) -> None:
+    """Refuse columns that the release does not have, and tables that are not those of one release."""
+    for name in (*original.quasi, *original.sensitive):
+        if not any(name in table for table in released.tables):
+            raise RecodingError(
+                "column-not-released",
+                "Column '{column}' is in no table of the release.",
+                remedy=either(
+                    by("Name the further tables", Option("values")), by("name released columns only", Option("quasi"))
+                ),
+                column=name,
+            )
+    first, *others = released.tables
+    for table in others:
+        if released.link not in first or released.link not in table:
+            raise RecodingError(
+                "no-bucket-column",
+                "The tables of the release are linked by column '{column}', which one of them lacks.",
+                remedy=by("Name the column with the number of the bucket", Option("link")),
+                column=released.link,
+            )
+        if not _are_parts(first, table, released.link):
+            raise RecodingError(
+                "other-buckets",
+                "The tables have other buckets, or other numbers of records in them.",
+                remedy="Give the tables of one release.",
+            )
+
+
+def _are_parts(first: Table, table: Table, link: str) -> bool:
+    """Return whether two tables have the same buckets, and the second one has no more records in any of them."""
+    sizes = [
+        dict(zip(part[link].labels().to_pylist(), part.counts(link).tolist(), strict=True)) for part in (first, table)
+    ]
+    return sizes[0].keys() == sizes[1].keys() and all(sizes[0][bucket] >= size for bucket, size in sizes[1].items())

@@ -69,9 +69,10 @@ def technique(findings: PublicFindings, name: str) -> str:
     if name in findings.inherited:
         return "as in the table that the records refer to"
     how = _applied(findings, name) if findings.ours else _elsewhere(findings, name)
-    if findings.split is None or findings.split.holding(name) is None:
+    split = findings.split
+    if split is None or (split.holding(name) is None and not split.form.divides_identities):
         return how
-    return findings.split.form.iso if how == _UNCHANGED else f"{how}; {findings.split.form.iso}"
+    return split.form.iso if how == _UNCHANGED else f"{how}; {split.form.iso}"
 
 
 def _applied(findings: PublicFindings, name: str) -> str:
