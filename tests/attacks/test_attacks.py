@@ -76,9 +76,7 @@ def test_background_knowledge_in_peng():
 def test_nothing_is_learned_from_a_release_that_says_nothing(seed):
     """On independent columns with nothing shown every attack is as good as its baseline."""
     data, others = independent(seed), independent(seed + 100)
-    found = shoal.attack(
-        roles(data), blank(data), outsiders=roles(others), second=blank(data), in_order=True, seed=seed
-    )
+    found = shoal.attack(roles(data), blank(data), outsiders=roles(others), also=blank(data), in_order=True, seed=seed)
     tried = {one.attack for one in found.results}
     assert tried >= {"homogeneity", "linkage", "membership", "reconstruction", "attribute-inference", "inference"}
     assert_nothing_is_gained(found)
@@ -170,14 +168,6 @@ def test_features_tell_demographics_where_they_hang_together():
     assert found.of("reconstruction", "sex").success.low > 0.85
     assert found.of("reconstruction", "coin").covers_baseline
     assert [point.at for point in found.of("reconstruction", "sex").curve] == [0.01, 0.05, 0.2, 0.5, 0.8]
-
-
-def test_two_releases_give_away_what_each_keeps():
-    data = {"age": [31, 34, 38], "sex": ["f", "m", "f"], "dx": ["flu", "ms", "gout"]}
-    one = {**data, "age": ["30-34", "30-34", "38"], "sex": ["*"] * 3}
-    two = {**data, "age": ["*"] * 3}
-    found = shoal.attack(data, one, quasi=["age", "sex"], sensitive=["dx"], second=two, attacks=["composition"])
-    assert (found.results[0].success.value, found.results[0].baseline) == (1.0, pytest.approx(1 / 3))
 
 
 def test_who_knows_the_algorithm_knows_more():

@@ -219,7 +219,7 @@ def test_knowledge_of_other_values_and_other_releases(monkeypatch):
     assert curve[2] > 0.98  # all but the few in buckets of more than l
     monkeypatch.setenv("BUCKETS", "another key, which is long enough")
     second = shoal.anonymize(data, by_bucket(("job", "zip", "sex"), 3, "dx"))
-    together = shoal.attack(data, release, second=second, attacks=["composition"]).results[0]
+    together = shoal.attack(data, release, also=second, attacks=["composition"]).of("composition", "dx")
     assert together.success.value > together.baseline + 0.05
 
 

@@ -153,7 +153,7 @@ def test_hints_lead_on():
 def test_another_release_in_slices_is_refused():
     sliced, other = shoal.anonymize(data(), policy("slicing")), shoal.anonymize(data(), policy())
     with pytest.raises(AttackError, match="of the other release are in several tables"):
-        shoal.attack(data(), other, second=sliced, attacks=["composition"])
+        shoal.attack(data(), other, also=sliced, attacks=["composition"])
 
 
 def test_individuals_with_several_records_cannot_be_sliced():

@@ -21,7 +21,7 @@ class AttackNeed(StrEnum):
     SENSITIVE = "a sensitive column in one table with the quasi-identifiers"
     TRUTH = "records matched with the original"
     OUTSIDERS = "a control group of individuals outside the data, with all quasi-identifiers"
-    SECOND = "another release of the same individuals"
+    OTHERS = "another release of the same individuals"
     EVENTS = "individuals with several records, and a release that shows which records belong together"
     LEARNING = "scikit-learn"
     BUCKETS = "a release in several tables, matched by the owner's record mapping, a key or the order"

@@ -166,7 +166,7 @@ def _has(scene: Scene, need: AttackNeed) -> bool:
         AttackNeed.SENSITIVE: bool(scene.secret),
         AttackNeed.TRUTH: scene.truth is not None,
         AttackNeed.OUTSIDERS: scene.strangers() is not None,
-        AttackNeed.SECOND: scene.second is not None and bool(scene.second.known),
+        AttackNeed.OTHERS: bool(scene.others),
         AttackNeed.EVENTS: whose is not None
         and whose in scene.release
         and len(scene.insiders) < scene.original.records,

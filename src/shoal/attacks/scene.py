@@ -40,7 +40,7 @@ class Scene:
     individuals. ``insiders``: the individuals of the original. ``outsiders``: individuals outside the data, if any.
     ``register``: an identified file. ``whose[i]``: the record of the original that belongs to the person of register
     entry i, −1 if there is none. ``truth[i]``: the released record that stems from record i of the original, −1 if that
-    record is not released; None if this is unknown. ``second``: the scene of another release of the same individuals.
+    record is not released; None if this is unknown. ``others``: the scenes of other releases of the same individuals.
     ``places``: the codes of ``cells`` for the codes of the original. ``buckets``: the sensitive columns that a release
     shows by bucket only, and ``slices``, those of a release by groups of columns. ``link``: the column with the bucket
     numbers. ``is_sure``: whether ``truth`` is recorded, or follows from a key or the order, not from content.
@@ -58,7 +58,7 @@ class Scene:
     register: KnownPeople | None = None
     whose: NDArray[np.intp] | None = None
     truth: NDArray[np.intp] | None = None
-    second: "Scene | None" = None
+    others: tuple["Scene", ...] = ()
     places: Mapping[str, NDArray[np.unsignedinteger[Any]]] = field(default_factory=dict)
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     buckets: tuple[BucketedValues, ...] = ()
@@ -77,12 +77,12 @@ class Scene:
         *,
         outsiders: Table | None = None,
         register: Table | None = None,
-        second: Table | None = None,
+        others: Sequence[Table] = (),
         hierarchies: Mapping[str, Hierarchy] | None = None,
         seed: int = 0,
         **more: Any,
     ) -> "Scene":
-        """Build the scene of a release and its original, with further individuals and a second release if given.
+        """Build the scene of a release and its original, with further individuals and other releases if given.
 
         >>> import shoal
         >>> before = shoal.read({"age": [31, 34, 71], "dx": ["flu", "ms", "flu"]}).assign(quasi="age", sensitive="dx")
@@ -91,21 +91,21 @@ class Scene:
         [2, 2, 1]
         """
         roles = {name: role for role in (Role.DIRECT, Role.SUBJECT) for name in original.with_role(role)}
-        if second is not None and original.quasi and not any(name in second for name in original.quasi):
+        if original.quasi and any(not any(name in other for name in original.quasi) for other in others):
             raise AttackError(
                 "other-release",
                 "The other release has none of the quasi-identifiers of the original.",
                 remedy="Check the file: both releases must be of the same individuals.",
             )
-        shown = [table for table in (release, second) if table is not None]
+        shown = [release, *others]
         names = [name for name in original.names if name not in roles and any(name in table for table in shown)]
         hidden = tuple(name for name in original.quasi if name not in release)
-        others = [table for table in (outsiders, register) if table is not None]
-        together = {name: united(name, original, others, shown) for name in dict.fromkeys((*names, *hidden))}
+        strangers = [table for table in (outsiders, register) if table is not None]
+        together = {name: united(name, original, strangers, shown) for name in dict.fromkeys((*names, *hidden))}
         rng = np.random.default_rng(seed)
         people = [
             KnownPeople.of(table, {name: united.places[at] for name, united in together.items() if name in table}, rng)
-            for at, table in enumerate([original, *others])
+            for at, table in enumerate([original, *strangers])
         ]
         scene = cls(
             original,
@@ -124,7 +124,7 @@ class Scene:
             **more,
         )
         first = scene._showing(release, together)
-        return first if second is None else replace(first, second=scene._showing(second, together))
+        return replace(first, others=tuple(scene._showing(other, together) for other in others))
 
     def _showing(self, release: Table, together: Mapping[str, United]) -> "Scene":
         """Return the scene of another release of the same individuals, in the same codes."""

@@ -53,9 +53,7 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
             parser=given.place, metavar="DATA", help="Individuals outside the data, with the same columns (control)."
         ),
     ] = None,
-    second: Annotated[
-        given.Place, typer.Option(parser=given.place, metavar="DATA", help="Another release of the same individuals.")
-    ] = None,
+    also: given.OtherReleases = None,
     key: Annotated[
         str | None, typer.Option(help="Columns that identify a record in both tables, comma-separated.")
     ] = None,
@@ -85,7 +83,7 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
                 **single,
                 "register": external,
                 "outsiders": outsiders,
-                "second": second,
+                "also": also,
                 "values": values,
                 "pictures": pictures,
             }
@@ -111,7 +109,7 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
             subject=subject,
             external=None if external is None else given.load(external, options, notes=notes),
             outsiders=None if outsiders is None else given.load(outsiders, options, notes=notes),
-            second=None if second is None else given.load(second, options, notes=notes),
+            also=[given.load(other, options, notes=notes) for other in also or []],
             key=given.names(key),
             in_order=in_order,
             values=[given.load(table, options, notes=notes) for table in values] if values else None,

@@ -52,6 +52,7 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
             parser=given.place, metavar="DATA", help="Individuals outside the data, for the attacks (control)."
         ),
     ] = None,
+    also: given.OtherReleases = None,
     key: Annotated[str | None, typer.Option(help="Columns that identify a record, comma-separated.")] = None,
     in_order: Annotated[bool, typer.Option("--in-order", help="Match records by position.")] = False,
     predict: Annotated[str | None, typer.Option(help="Columns to predict, comma-separated.")] = None,
@@ -99,7 +100,17 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
     notes = Notes(verbose=True)
     dataset = given.load_dataset(data, options, chosen, notes)
     asked = _Asked(
-        release, register, outsiders, key, in_order, predict, survival, techniques, lattice and not external, advice
+        release,
+        register,
+        outsiders,
+        also,
+        key,
+        in_order,
+        predict,
+        survival,
+        techniques,
+        lattice and not external,
+        advice,
     )
     settings: dict[str, Any] = {"external": external, "least": least, "title": title}
     known = targets if attacks else None
@@ -125,6 +136,7 @@ class _Asked:
     release: Any
     register: Any
     outsiders: Any
+    also: list[Path] | None
     key: str | None
     in_order: bool
     predict: str | None
@@ -135,7 +147,7 @@ class _Asked:
 
     def refuse_single(self) -> None:
         """Refuse the options for a dataset."""
-        names = ("register", "outsiders", "key", "in_order", "predict", "survival", "techniques", "advice")
+        names = ("register", "outsiders", "also", "key", "in_order", "predict", "survival", "techniques", "advice")
         given.refuse_single({name: getattr(self, name) for name in names})
 
     @property
@@ -145,11 +157,15 @@ class _Asked:
 
 
 def _others(asked: _Asked, options: dict[str, Any], notes: Notes) -> dict[str, Any]:
-    """Read the existing release, the register and the outsiders, as far as they are given."""
+    """Read the existing release, the register, the outsiders and other releases, as far as they are given."""
     from shoal.table.column import SUPPRESSED
 
     tables = {"external": asked.register, "outsiders": asked.outsiders}
-    read = {name: given.load(place, options, None, notes) for name, place in tables.items() if place is not None}
+    read: dict[str, Any] = {
+        name: given.load(place, options, None, notes) for name, place in tables.items() if place is not None
+    }
+    if asked.also:
+        read["also"] = [given.load(place, options, None, notes) for place in asked.also]
     if asked.release is not None:
         read["release"] = given.load(asked.release, {"suppressed": SUPPRESSED, **options}, None, notes)
     return read

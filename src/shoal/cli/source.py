@@ -48,6 +48,11 @@ Link = Annotated[
     typer.Option(help="Column with the number of the bucket in all tables (default: as the manifest says, or bucket)."),
 ]
 
+OtherReleases = Annotated[
+    list[Path] | None,
+    typer.Option(metavar="DATA", help="Another release of the same individuals; may be repeated."),
+]
+
 Original = Annotated[Place, typer.Argument(parser=place, metavar="DATA", help="Original data.")]
 
 # Reading options, shared by all commands that read a file.

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -22,7 +23,7 @@ Codes = NDArray[np.unsignedinteger[Any]]
 _MOST_MEMBERS = 1 << 25  # of all sets together; beyond it, the tolerance is reduced
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Cells:
     """A released column: the released code ``code`` stands for the set ``nodes[code]`` of values.
 
@@ -187,12 +188,20 @@ class Cells:
 
     def holds(self, released: Codes, values: Codes) -> NDArray[np.bool_]:
         """Return whether each released code may stand for the corresponding value."""
-        size = self.column.size
+        return self.contain(self.nodes[released], values)
+
+    def contain(self, nodes: NDArray[np.integer[Any]], values: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+        """Return whether each set contains the corresponding value."""
+        sought = nodes.astype(np.int64) * self.column.size + values
+        at = np.minimum(np.searchsorted(self._pairs, sought), len(self._pairs) - 1)
+        return np.asarray(self._pairs[at] == sought)
+
+    @cached_property
+    def _pairs(self) -> NDArray[np.int64]:
+        """All pairs of a set and a value that it contains, as ascending numbers."""
         owner = np.repeat(np.arange(len(self.starts) - 1), self.sizes)
-        inside = np.unique(owner * size + self.members)
-        sought = self.nodes[released].astype(np.int64) * size + values
-        at = np.minimum(np.searchsorted(inside, sought), len(inside) - 1)
-        return np.asarray(inside[at] == sought)
+        pairs = owner * self.column.size + self.members
+        return pairs if bool((pairs[1:] > pairs[:-1]).all()) else np.unique(pairs)
 
     def sets(self, codes: Codes) -> Sets:
         """Return the sets shown by rows with the given released codes."""

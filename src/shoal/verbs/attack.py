@@ -71,7 +71,7 @@ def attack(  # noqa: PLR0913 - keyword-only options
     subject: str | None = None,
     external: Any = None,
     outsiders: Any = None,
-    second: Any = None,
+    also: Any = None,
     key: Sequence[str] | str | None = None,
     in_order: bool = False,
     hierarchies: Mapping[str, Any] | None = None,
@@ -87,11 +87,11 @@ def attack(  # noqa: PLR0913 - keyword-only options
 
     ``release``: the result of ``anonymize``, or any table made from the original: generalised, suppressed, perturbed or
     synthetic. ``external``: an identified register. ``outsiders``: individuals who are not in the data, with the same
-    columns. ``second``: another release of the same individuals. ``key``: columns that identify a record in the
-    original, the release and the register. ``in_order``: the release has the order of the original. Without either,
-    records are matched by an identifier column, by content, or last by position. ``values``: the further table
-    of a release in several tables, or a list of them (default: those that the manifest names). ``link``: the column
-    with the number of the bucket, in all of them (default: as the manifest states, or ``bucket``). ``attacks``: names
+    columns. ``also``: another release of the same individuals, or a list of them. ``key``: columns that identify a
+    record in the original, the release and the register. ``in_order``: the release has the order of the original.
+    Without either, records are matched by an identifier column, by content, or last by position. ``values``: the
+    further table of a release in several tables, or a list of them (default: those that the manifest names). ``link``:
+    the column with the number of the bucket, in all of them (default: as the manifest states, or ``bucket``). ``attacks``: names
     of attacks, or attacks with parameters (default: all that apply, and those that the policy limits). ``targets``: the
     maximum number of attacked individuals, drawn at random. ``matched``: the match of the records, if already computed.
 
@@ -120,14 +120,15 @@ def attack(  # noqa: PLR0913 - keyword-only options
     parts = ReleasedTables.of(release, values, link)
     released = SplitTables.of(parts.tables, table, parts.link)
     register, strangers = (None if data is None else table_of(data).in_memory() for data in (external, outsiders))
-    other = None if second is None else _other_release(second, table)
+    given = _listed(also)
+    others = [_other_release(other, table) for other in given]
     if strangers is not None and table.subject is not None and table.subject in strangers:
         strangers = strangers.assign(subject=table.subject)
     _check_records(
         {
             "original": table,
             "release": released.first,
-            "second release": None if other is None else other.first,
+            **{f"other release ({number})": other.first for number, other in enumerate(others, 1)},
             "register": register,
             "table of outsiders": strangers,
         }
@@ -137,14 +138,20 @@ def attack(  # noqa: PLR0913 - keyword-only options
         released.whole,
         outsiders=strangers,
         register=register,
-        second=None if other is None else other.whole,
+        others=[other.whole for other in others],
         hierarchies=inputs.hierarchies,
         seed=seed,
     )
     scene = replace(released.on(scene), most=targets, progress=progress or silent)
-    if other is not None and scene.second is not None:
-        scene = replace(scene, second=other.on(scene.second))
     named = _key(key, table, released.first, register)
+    shown = (other.on(one) for other, one in zip(others, scene.others, strict=True))
+    scene = replace(
+        scene,
+        others=tuple(
+            _with_sure_truth(one, made if isinstance(made, Release) else other.first, named, inputs)
+            for one, other, made in zip(shown, others, given, strict=True)
+        ),
+    )
     if matched is None:
         made_release = release if isinstance(release, Release) else released.first
         scene, how = _with_truth(scene, made_release, named, inputs, in_order=in_order)
@@ -160,9 +167,9 @@ def attack(  # noqa: PLR0913 - keyword-only options
     return battery(scene, chosen, tuple(notes(scene, how, register)))
 
 
-def _other_release(second: Any, table: Table) -> SplitTables:
+def _other_release(release: Any, table: Table) -> SplitTables:
     """Return another release of the same individuals; one whose quasi-identifiers are in several tables is refused."""
-    parts = ReleasedTables.of(second)
+    parts = ReleasedTables.of(release)
     other = SplitTables.of(parts.tables, table, parts.link)
     if other.divides_identities:
         raise AttackError(
@@ -172,6 +179,22 @@ def _other_release(second: Any, table: Table) -> SplitTables:
             remedy="Give the sliced release as the first one, to attack it by itself.",
         )
     return other
+
+
+def _listed(given: Any) -> list[Any]:
+    """Return one release or several as a list."""
+    if given is None:
+        return []
+    return list(given) if isinstance(given, list | tuple) else [given]
+
+
+def _with_sure_truth(scene: Scene, release: Release | Table, key: Sequence[str], inputs: Inputs) -> Scene:
+    """Return the scene of another release with its matched records; without them if only the content matches.
+
+    Within a class, a match by content is arbitrary, so that correct links would count as wrong.
+    """
+    matched, _ = _with_truth(scene, release, key, inputs, in_order=False)
+    return matched if matched.is_sure else replace(matched, truth=None)
 
 
 def _limited(policy: Policy, known: Collection[str]) -> Iterator[type[Attack]]:

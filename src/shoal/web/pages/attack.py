@@ -21,15 +21,15 @@ from shoal.verbs.attack import attack
 from shoal.web.page import Visit, route
 from shoal.web.pages import dataset
 from shoal.web.pages.compare import OWNER, released
-from shoal.web.pages.load import taken
+from shoal.web.pages.load import all_taken, taken
 from shoal.web.project import Moment
-from shoal.words import first_sentence
+from shoal.words import first_sentence, listed
 
 _OTHERS = {  # optional tables for attacks, with the labels of their fields
     "external": "Identified register",
     "outsiders": "Individuals outside the data",
-    "second": "Another release",
 }
+_ALSO = "Other releases"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,19 +59,23 @@ def _begin(visit: Visit) -> Response:
         raise AttackError("no-attack", "No attack is selected.")
     paths = {name: taken(visit, name) for name in _OTHERS}
     others = {name: path for name, path in paths.items() if path is not None}
+    releases = all_taken(visit, "also")
     known: Findings | None = now.result("findings")
 
     def work(_: Moment, hook: Hook) -> Tested:
-        tables: dict[str, Any] = {name: _read(name, path, hook) for name, path in others.items()}
-        attacked = attack(release.given, release, attacks=chosen, progress=hook, **tables)
+        tables: dict[str, Any] = {name: _read(_OTHERS[name], path, hook) for name, path in others.items()}
+        also = [_read(_ALSO, path, hook) for path in releases]
+        attacked = attack(release.given, release, attacks=chosen, also=also, progress=hook, **tables)
         files = {name: path.name for name, path in others.items()}
+        if releases:
+            files["also"] = listed([path.name for path in releases])
         return Tested(attacked, known or of_release(release, hook), files)
 
     now.again("attack", work, _told)
     return visit.back("attack")
 
 
-def _read(name: str, path: Path, hook: Hook) -> Table:
+def _read(field: str, path: Path, hook: Hook) -> Table:
     """Read an uploaded table; an error names the field and the file, because the import settings do not apply to it."""
     try:
         return read(path, progress=hook)
@@ -80,7 +84,7 @@ def _read(name: str, path: Path, hook: Hook) -> Table:
             "unreadable-table",
             "{field}, file '{file}': {reason}",
             remedy="Correct the file, and upload it again.",
-            field=_OTHERS[name],
+            field=field,
             file=path.name,
             reason=error.message,
         ) from None

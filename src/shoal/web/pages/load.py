@@ -68,17 +68,26 @@ def _upload(visit: Visit) -> Response:
 
 def taken(visit: Visit, field: str) -> Path | None:
     """Store an uploaded file in the project and return its path; None if no file was sent."""
-    upload = next(iter(visit.form.get(field, [])), None)
-    if not isinstance(upload, UploadFile) or not upload.filename:
-        return None
-    if not upload.filename.lower().endswith(tuple(_suffixes())):
+    return next(iter(all_taken(visit, field)), None)
+
+
+def all_taken(visit: Visit, field: str) -> list[Path]:
+    """Store the files that were uploaded in a field, and return their paths."""
+    uploads = visit.form.get(field, [])
+    files = ((upload, upload.filename) for upload in uploads if isinstance(upload, UploadFile))
+    return [_stored(visit, upload, name) for upload, name in files if name]
+
+
+def _stored(visit: Visit, upload: UploadFile, name: str) -> Path:
+    """Store an uploaded table in the project, and return its path."""
+    if not name.lower().endswith(tuple(_suffixes())):
         raise ReadError(
             "unknown-format",
             "This file format is not supported.",
             remedy="Supported formats: {suffixes}.",
             suffixes=", ".join(_suffixes()),
         )
-    return visit.project.uploaded(upload.filename, upload.file, _check_packed)
+    return visit.project.uploaded(name, upload.file, _check_packed)
 
 
 def _check_packed(path: Path) -> None:
