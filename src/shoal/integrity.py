@@ -39,15 +39,27 @@ def _manifests(path: Path) -> list[Path]:
     return [path.with_name(name) for name in (f"{path.name}{MANIFEST}", DATASET, *split)]
 
 
+def further_files(manifest: Path) -> list[Path]:
+    """Return the unmodified files of a release that its manifest lists, without the one after which it is named."""
+    listed = _content(manifest).get("files")
+    files = listed if isinstance(listed, dict) else {}
+    paths = {manifest.with_name(str(name)): digest for name, digest in files.items()}
+    return [path for path, digest in paths.items() if path.is_file() and sha256(path) == digest]
+
+
 def _hash_in(manifest: Path, name: str) -> object:
     """Return the hash of a file in a manifest, which may list several files."""
-    try:
-        content = json.loads(manifest.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return None
-    if not isinstance(content, dict):
-        return None
+    content = _content(manifest)
     files = content.get("files")
     if isinstance(files, dict) and name in files:
         return files[name]
     return content.get("file_sha256") if manifest.name == f"{name}{MANIFEST}" else None
+
+
+def _content(manifest: Path) -> dict[str, object]:
+    """Return the content of a manifest; nothing if it cannot be read."""
+    try:
+        content = json.loads(manifest.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return content if isinstance(content, dict) else {}

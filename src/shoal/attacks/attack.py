@@ -43,6 +43,11 @@ class Attack(Checked):
     unit: ClassVar[str] = "individual"  # what success is a share of
     baseline_is: ClassVar[str] = "the same success without the release"  # the baseline in words
 
+    @classmethod
+    def must_run(cls, scene: Scene) -> bool:  # noqa: ARG003
+        """Return whether its risk is not assessed without this attack, because others do not read the release."""
+        return False
+
     @abstractmethod
     def run(self, scene: Scene) -> Iterator[Result]:
         """Run the attack and yield one result per attacked column or variant."""

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -22,7 +22,8 @@ DIRTY = {"typos": 0.05, "known": 0.9}  # shares of wrong and of known values of 
 class Attacked(Presentable):
     """The results of all attacks on a release.
 
-    ``left_out``: attacks that could not be run, each with the reason. ``notes``: caveats for the reader.
+    ``left_out``: attacks that could not be run, each with the reason. ``undecided``: the risks of WP216 that are not
+    assessed without an attack that was not run, each with the name of this attack. ``notes``: caveats for the reader.
     """
 
     __module__ = "shoal"
@@ -31,11 +32,13 @@ class Attacked(Presentable):
     left_out: Mapping[str, str]
     notes: tuple[str, ...]
     seed: int
+    undecided: Mapping[Criterion, str] = field(default_factory=dict)
 
     def card(self) -> dict[Criterion, Result | None]:
-        """Return the strongest attack for each risk of WP216; None if no attack was run.
+        """Return the strongest attack for each risk of WP216; None if the risk is not assessed.
 
-        Attacks with a significant gain over baseline and control come first, then those with the largest gain.
+        Attacks with a significant gain over baseline and control come first, then those with the largest gain. A risk
+        is not assessed if no attack was run, or if an attack that decides it was not run and no other one succeeds.
         """
         strongest: dict[Criterion, Result | None] = {}
         for criterion in Criterion:
@@ -44,8 +47,14 @@ class Attacked(Presentable):
                 for result in self.results
                 if result.criterion is criterion and not ATTACKS[result.attack].off_card
             ]
-            strongest[criterion] = max(judged, key=lambda result: (result.is_sure, result.gain), default=None)
+            best = max(judged, key=lambda result: (result.is_sure, result.gain), default=None)
+            is_open = criterion in self.undecided and (best is None or not best.is_sure)
+            strongest[criterion] = None if is_open else best
         return strongest
+
+    def why_not_assessed(self, criterion: Criterion) -> str:
+        """Return the reason why a risk of WP216 is not assessed."""
+        return f"{self.undecided[criterion]} was not run" if criterion in self.undecided else "no attack was run"
 
     @property
     def off_card(self) -> str:
@@ -73,6 +82,7 @@ class Attacked(Presentable):
             "attacks": [result.to_dict() for result in self.results],
             "wp216": card,
             "left_out": dict(self.left_out),
+            "undecided": {str(question): name for question, name in self.undecided.items()},
             "notes": list(self.notes),
             "seed": self.seed,
         }
@@ -120,7 +130,9 @@ def battery(scene: Scene, tried: Sequence[Attack], notes: tuple[str, ...]) -> At
         results += outcomes
         if not outcomes:
             left_out[attack.name] = "The release has no column that it applies to."
-    return Attacked(tuple(results), left_out, notes, scene.seed)
+    done = {result.attack for result in results}
+    decisive = [kind for kind in ATTACKS.values() if kind.name not in done and kind.must_run(scene)]
+    return Attacked(tuple(results), left_out, notes, scene.seed, {attack.criterion: attack.name for attack in decisive})
 
 
 def _timed(results: Iterator[Result]) -> Iterator[Result]:

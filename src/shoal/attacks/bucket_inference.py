@@ -28,7 +28,8 @@ class BucketInference(Attack):
     all quasi-identifiers; learns from the tables which values go with which other columns, by expectation–maximisation
     under the constraint of the buckets (after Kifer 2009), and guesses the most likely value. Buckets promise at most
     1/l for who does not learn. Baseline: a model of other individuals, without the release, which tells what is known
-    about anybody. Control: the same attack after the records were assigned to the buckets at random; it finds 1/l.
+    about anybody. Control: the same attack after the records were assigned to the buckets at random; it finds 1/l. This
+    control is not a group of other individuals: a gain over the baseline alone counts as a risk.
     """
 
     name: ClassVar[str] = "bucket-inference"
@@ -38,6 +39,11 @@ class BucketInference(Attack):
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.TRUTH, AttackNeed.BUCKETS})
 
     most: int = Field(default=1_000_000, ge=1, description="maximum number of pairs of a record and a value")
+
+    @classmethod
+    def must_run(cls, scene: Scene) -> bool:
+        """Return whether the release is in several tables: all other attacks know a bucket, and learn nothing."""
+        return bool(scene.link)
 
     def run(self, scene: Scene) -> Iterator[Result]:
         """Guess the value of each target."""
@@ -92,7 +98,15 @@ class BucketInference(Attack):
     ) -> Result:
         persons = scene.over_original(people, right)
         return self.result(
-            scene, says, right, strangers, others.astype(np.float64), column=column, persons=persons, details=details
+            scene,
+            says,
+            right,
+            strangers,
+            others.astype(np.float64),
+            control_is_chance=True,
+            column=column,
+            persons=persons,
+            details=details,
         )
 
     def _chosen(self, bucketed: BucketedValues, rng: np.random.Generator) -> Indices:

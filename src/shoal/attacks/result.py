@@ -49,7 +49,8 @@ class Result:
     """The result of one attack. All shares refer to the ``targets``.
 
     ``says``: the criterion of success. ``baseline``: the success of an adversary without the release. ``control``: the
-    success of the same attack on individuals outside the data, which is due to general knowledge. ``persons[i]``: the
+    success of the same attack on individuals outside the data, which is due to general knowledge; or, if
+    ``control_is_chance``, where nothing can be learned from the release. ``persons[i]``: the
     success on record i of the original, NaN for records that were not attacked. ``axis``: the variable of the curve.
     ``column``: the attacked column, if any. ``variant``: the variant of the attack, if there are several.
     """
@@ -65,6 +66,7 @@ class Result:
     column: str | None = None
     variant: str = ""
     control: Estimate | None = None
+    control_is_chance: bool = False
     persons: Floats | None = field(default=None, repr=False)
     axis: str = ""
     curve: tuple[CurvePoint, ...] = ()
@@ -124,11 +126,13 @@ class Result:
 
     @property
     def risk(self) -> float | None:
-        """The gain over the control as a share of the largest possible gain; None without a control.
+        """The gain over the control as a share of the largest possible gain; None without a control group.
 
         It is the effect of being in the data (Giomi 2023).
         """
-        return None if self.control is None else _gain(self.success.value, self.control.value)
+        if self.control is None or self.control_is_chance:
+            return None
+        return _gain(self.success.value, self.control.value)
 
     @property
     def gain(self) -> float:
@@ -173,7 +177,9 @@ class Result:
 
     @property
     def _reference(self) -> float:
-        return self.baseline if self.control is None else max(self.baseline, self.control.value)
+        if self.control is None or self.control_is_chance:
+            return self.baseline
+        return max(self.baseline, self.control.value)
 
     @property
     def covers_baseline(self) -> bool:

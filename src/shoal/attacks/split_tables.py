@@ -10,23 +10,28 @@ from shoal.attacks.scene import Scene
 from shoal.attacks.sliced import SlicedTables
 from shoal.errors import AttackError
 from shoal.remedy import Option, by
+from shoal.separation.split import divides
 from shoal.table.table import Table
 
 
 @dataclass(frozen=True, eq=False)
 class SplitTables:
-    """A release in one or several tables. ``link``: the column of all tables with the number of the bucket."""
+    """A release in one or several tables. ``link``: the column of all tables with the number of the bucket.
+
+    ``groups_columns``: whether several buckets may match an individual, even if one table has all quasi-identifiers.
+    """
 
     first: Table
     others: tuple[Table, ...]
     original: Table
     link: str
+    groups_columns: bool = False
 
     @classmethod
-    def of(cls, tables: Sequence[Table], original: Table, link: str) -> "SplitTables":
+    def of(cls, tables: Sequence[Table], original: Table, link: str, *, groups_columns: bool = False) -> "SplitTables":
         """Check the tables of a release, of which the first one is that with the known records."""
         first, *others = (table.in_memory() for table in tables)
-        split = cls(first, tuple(others), original, link)
+        split = cls(first, tuple(others), original, link, groups_columns)
         if others and any(link not in table for table in (first, *others)):
             raise AttackError(
                 "no-bucket-column",
@@ -52,7 +57,8 @@ class SplitTables:
         if not self.others:
             return scene
         elsewhere = tuple(name for name in scene.hidden if not any(name in table for table in self.others))
-        known = replace(scene, hidden=elsewhere, link=self.link, buckets=self._buckets, slices=self._slices)
+        buckets = () if self._slices else self._buckets
+        known = replace(scene, hidden=elsewhere, link=self.link, buckets=buckets, slices=self._slices)
         return known if self._joined is None else replace(known, cells=self._joined.cells(scene.cells))
 
     @property
@@ -63,7 +69,7 @@ class SplitTables:
     @property
     def divides_identities(self) -> bool:
         """Whether a further table contains quasi-identifiers."""
-        return any(name in table for table in self.others for name in self.original.quasi)
+        return divides([table.names for table in (self.first, *self.others)], self.original.quasi)
 
     @cached_property
     def _buckets(self) -> tuple[BucketedValues, ...]:
@@ -78,7 +84,7 @@ class SplitTables:
     @cached_property
     def _slices(self) -> tuple[SlicedTables, ...]:
         """The sensitive columns of a release by groups of columns."""
-        if not self.divides_identities:
+        if not (self.divides_identities or (self.groups_columns and self.others)):
             return ()
         tables = (self.first, *self.others)
         return tuple(SlicedTables.of(tables, self.link, self.original, name) for name in self._apart)

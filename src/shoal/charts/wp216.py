@@ -24,7 +24,7 @@ def wp216(attacked: Attacked) -> Chart:
     >>> wp216(made).spec["title"]["text"]
     'WP216: 1 of 3 risks present (linkability)'
     """
-    values = [_answer(question, best) for question, best in attacked.card().items()]
+    values = [_answer(question, best, attacked) for question, best in attacked.card().items()]
     present = [value["question"].lower() for value in values if value["kind"] == "present"]
     names = f" ({', '.join(present)})" if present else ""
     title = f"WP216: {len(present)} of 3 risks present{names}"
@@ -32,10 +32,10 @@ def wp216(attacked: Attacked) -> Chart:
     return Chart.of(title, subtitle, _body(values))
 
 
-def _answer(question: Criterion, best: Result | None) -> dict[str, Any]:
+def _answer(question: Criterion, best: Result | None, attacked: Attacked) -> dict[str, Any]:
     asked = QUESTIONS[question]
     if best is None:
-        return {"question": asked, "lift": 0.0, "kind": "not assessed", "says": "no attack was run"}
+        return {"question": asked, "lift": 0.0, "kind": "not assessed", "says": attacked.why_not_assessed(question)}
     success = best.success
     interval = f"({share(success.low)} – {share(success.high)})"
     return {

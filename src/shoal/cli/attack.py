@@ -198,7 +198,7 @@ def show(attacked: "Attacked", out: "Console") -> None:
         "the significant ones if there are any:"
     )
     for question, best in attacked.card().items():
-        outcome = "not assessed; no attack was run"
+        outcome = f"not assessed: {attacked.why_not_assessed(question)}"
         if best is not None:
             present = "present" if best.is_sure else "no significant gain"
             whole = counted(best.targets, ATTACKS[best.attack].unit)

@@ -61,7 +61,12 @@ def _public(part: ReleasePart) -> dict[str, Any]:
     """Return the public manifest of a part. The manifest of a split table covers all its columns together."""
     tables, link = [*part.promise.tables.values()], part.promise.link
     chosen = figures(part.policy, part.suppressed, part.given)
-    public = published(tables[0] if link is None else part.promise.whole, part.policy, chosen)
+    public = published(
+        tables[0] if link is None else part.promise.whole,
+        part.policy,
+        chosen,
+        divides_identities=part.promise.divides_identities,
+    )
     if link is not None:
         form = part.promise.form
         kind = {} if form is None else {"kind": form.kind}

@@ -264,6 +264,6 @@ def _measures(case: Case) -> dict[str, Quality]:
     """Return the quality measure of the search, and the measures that every release reports."""
     sought, form = case.quality, case.policy.search.publish
     others = [name for name in _MEASURES if name != sought.name]
-    if form is not None and form.divides_identities:  # the tables do not tell which values belong together
+    if form is not None and form.groups_columns:  # the tables may not tell which values belong together
         others = [name for name in others if not QUALITIES[name].across_columns]
     return {sought.name: sought, **{name: QUALITIES[name]() for name in others}}

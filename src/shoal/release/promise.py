@@ -10,6 +10,7 @@ from shoal.kernels.translation import Codes
 from shoal.models.model import Model
 from shoal.population import Population
 from shoal.separation.separation import Separation
+from shoal.separation.split import divides
 from shoal.table.column import Column
 from shoal.table.missing import Missing
 from shoal.table.raw import Encoded
@@ -87,3 +88,8 @@ class Promise:
     form: Separation | None = None
     pseudonyms: tuple[str, ...] = ()
     kin: Kin | None = None
+
+    @property
+    def divides_identities(self) -> bool:
+        """Whether quasi-identifiers are in several tables, which do not tell their combinations."""
+        return self.link is not None and divides([table.names for table in self.tables.values()], self.whole.quasi)

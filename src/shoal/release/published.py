@@ -26,15 +26,22 @@ from shoal.table.table import Table
 
 _COARSEST = 10  # persons; counts are rounded to multiples of at least this
 STEP = Fraction(1, 20)  # published shares are multiples of it: finer ones disclose how many persons are suppressed
+PRECISION = f"Shares are rounded to multiples of {100 * STEP}%, intervals outwards."
 
 
-def published(table: Table, policy: Policy, chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the public manifest. ``chosen``: the figures that the owner publishes (see :func:`figures`)."""
+def published(
+    table: Table, policy: Policy, chosen: Mapping[str, Any], *, divides_identities: bool = False
+) -> dict[str, Any]:
+    """Return the public manifest.
+
+    ``chosen``: the figures that the owner publishes (see :func:`figures`). ``divides_identities``: whether
+    quasi-identifiers are in several tables, so that there are no classes.
+    """
     how, form = policy.search, policy.search.publish
     return {
         "shoal": version("shoal"),
         "records": table.records,
-        **({} if form is not None and form.divides_identities else _classes(table)),
+        **({} if divides_identities else _classes(table)),
         "suppressed_cells": _suppressed_cells(table),
         "loss_by_label": visible_loss(table, policy).document(),
         "recoding": how.technique.kind,

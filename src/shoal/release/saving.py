@@ -7,6 +7,7 @@ from typing import Any
 
 from shoal.errors import WriteError
 from shoal.fileset import DATASET, MANIFEST, FileSet, check_name, owner_folder, sha256
+from shoal.integrity import further_files
 from shoal.policy.policy import Policy
 from shoal.progress import Hook
 from shoal.release.documents import Documents
@@ -108,6 +109,9 @@ class Saving:
                 files=files,
                 check_written=noting(written, name),
             )
+        for outdated in further_files(manifest):  # of the release that is replaced
+            if outdated not in paths.values():
+                files.remove(outdated)
         self._verify(written)
         hashes = {paths[name].name: sha256(Path(str(source))) for name, (source, _) in written.items()}
         return *paths.values(), *self._write_documents(files, manifest, owner, hashes)

@@ -31,8 +31,8 @@ def joined(stored: Sequence[Table], promise: Promise) -> Table:
     if first.records != others[-1].records:
         _check_places(others[-1], promise, promise.link)
         return as_written(promise.whole)  # which record is whose is known to the owner alone
-    if promise.form is not None and promise.form.divides_identities:
-        return as_written(promise.whole)  # which quasi-identifiers are whose is known to the owner alone
+    if promise.form is not None and promise.form.groups_columns:
+        return as_written(promise.whole)  # which values belong together is known to the owner alone
     (second,) = others
     groups = [
         np.argsort(placed(table[promise.link], first[promise.link])[table.codes(promise.link)], kind="stable")

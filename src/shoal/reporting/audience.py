@@ -65,6 +65,11 @@ class Audience:
         """Return whether a number of persons must not be disclosed."""
         return hides(number, self.smallest)
 
+    def hides_share(self, share: float, whole: int) -> bool:
+        """Return whether the whole, the part or the rest are too few persons for a share to be published."""
+        part = round(share * whole)
+        return any(self.hides(number) for number in (whole, part, whole - part))
+
     def hidden(self, counts: Sequence[int] | NDArray[np.integer]) -> NDArray[np.bool_]:
         """Return which of several counts with a known sum must not be disclosed."""
         return hidden(counts, self.smallest)

@@ -131,7 +131,7 @@ class PublicFindings:
     @property
     def without_classes(self) -> str:
         """A sentence on why there are no classes, or what they do not include; empty if they describe the risk."""
-        if self.split is not None and self.split.form.divides_identities:
+        if self.split is not None and self.split.divides_identities:
             return "The quasi-identifiers are in several tables, so that there are no equivalence classes."
         return self.without_drawn
 
@@ -264,7 +264,8 @@ class Findings(PublicFindings):
         """
         seen, publish = as_read(self.released), self.policy.publish
         published = publish is not None and publish.attacks
-        split = None if self.split is None else self.split.public(attacks=published)
+        is_told = published and self.attacks is not None
+        split = None if self.split is None else self.split.public(attacks=is_told)
         listed = {name: self.policy.columns[name].role for name in self.policy.columns}
         whose = {getattr(self.policy.data, role): role for role in (Role.SUBJECT, Role.HOUSEHOLD, Role.WEIGHT)}
         roles = {**listed, **{name: role for name, role in whose.items() if name is not None}}
@@ -322,7 +323,7 @@ def by_buckets(assessment: Assessment | None, split: SplitFindings | None) -> As
     """
     if assessment is None or split is None:
         return assessment
-    return None if split.form.divides_identities else replace(assessment, attributes=split.attributes)
+    return None if split.divides_identities else replace(assessment, attributes=split.attributes)
 
 
 def about_columns(policy: Policy, original: Table, released: Table, *, ours: bool) -> dict[str, Any]:

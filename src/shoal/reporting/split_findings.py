@@ -16,6 +16,7 @@ from shoal.release.release import Release
 from shoal.risk.assessment import Assessor
 from shoal.risk.attribute import AttributeRisk
 from shoal.separation.separation import Separation
+from shoal.separation.split import divides
 from shoal.table.table import Table
 from shoal.verbs.attack import attack
 
@@ -25,15 +26,16 @@ class SplitFindings:
     """Facts about the tables of a release.
 
     ``tables``: the released tables by name, the sensitive values last. ``link``: the column with the number of the
-    bucket. ``form``: the form of the release. ``unique``: the number of individuals who are unique in the released
-    quasi-identifiers; None if these are in several tables. ``attributes``: the inference of sensitive values from the
-    bucket of an individual. ``inference``: what an adversary infers who learns from the release. ``error``: the error
-    of counts estimated from it.
+    bucket. ``form``: the form of the release. ``divides_identities``: whether quasi-identifiers are in several tables.
+    ``unique``: the number of individuals who are unique in the released quasi-identifiers; None if these are in several
+    tables. ``attributes``: the inference of sensitive values from the bucket of an individual. ``inference``: what an
+    adversary infers who learns from the release. ``error``: the error of counts estimated from it.
     """
 
     tables: Mapping[str, Table]
     link: str
     form: Separation
+    divides_identities: bool
     unique: int | None
     attributes: tuple[AttributeRisk, ...]
     inference: tuple[Result, ...] = ()
@@ -57,6 +59,7 @@ class SplitFindings:
             raise ReportError(
                 "one-table-in-policy", "The release has several tables, and the policy describes one.", remedy=_REMEDY
             )
+        divided = divides([table.names for table in tables.values()], original.quasi)
         searched, hierarchies = policy.searched(original), policy.hierarchies(original)
         done = () if attacks is None else attacks.results
         results = tuple(result for result in done if AttackNeed.BUCKETS in ATTACKS[result.attack].needs)
@@ -67,7 +70,8 @@ class SplitFindings:
             tables=tables,
             link=link,
             form=form,
-            unique=None if form.divides_identities else unique,
+            divides_identities=divided,
+            unique=None if divided else unique,
             attributes=_attributes(others[-1], link, original, policy),
             inference=results,
             error=query_errors(searched, [*tables.values()], link, hierarchies),

@@ -71,7 +71,8 @@ class Separation(Checked):
     ``says``: a sentence on what is released. ``guarantee``: a sentence on what is guaranteed, and under which
     condition. ``iso``: the operation in the terms of ISO/IEC 20889. ``is_diverse``: whether its buckets meet
     requirements on sensitive values, so that quasi-identifiers are not generalised for their sake.
-    ``divides_identities``: whether quasi-identifiers are in several tables, which do not tell their combinations.
+    ``groups_columns``: whether quasi-identifiers may be in several tables, so that several buckets may match an
+    individual, and the guarantee concerns an adversary who knows the quasi-identifiers, not the record.
     """
 
     kind: str
@@ -79,7 +80,7 @@ class Separation(Checked):
     guarantee: ClassVar[str]
     iso: ClassVar[str]
     is_diverse: ClassVar[bool] = True
-    divides_identities: ClassVar[bool] = False
+    groups_columns: ClassVar[bool] = False
 
     @classmethod
     def __pydantic_init_subclass__(cls, **options: Any) -> None:

@@ -82,7 +82,7 @@ class Slicing(Separation):
         "columns, which can be learned from the release."
     )
     iso: ClassVar[str] = "permutation (slicing)"
-    divides_identities: ClassVar[bool] = True
+    groups_columns: ClassVar[bool] = True
 
     @property
     def releases_identities(self) -> bool:

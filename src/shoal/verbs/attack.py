@@ -91,9 +91,10 @@ def attack(  # noqa: PLR0913 - keyword-only options
     record in the original, the release and the register. ``in_order``: the release has the order of the original.
     Without either, records are matched by an identifier column, by content, or last by position. ``values``: the
     further table of a release in several tables, or a list of them (default: those that the manifest names). ``link``:
-    the column with the number of the bucket, in all of them (default: as the manifest states, or ``bucket``). ``attacks``: names
-    of attacks, or attacks with parameters (default: all that apply, and those that the policy limits). ``targets``: the
-    maximum number of attacked individuals, drawn at random. ``matched``: the match of the records, if already computed.
+    the column with the number of the bucket, in all of them (default: as the manifest states, or ``bucket``).
+    ``attacks``: names of attacks, or attacks with parameters (default: all that apply, and those that the policy
+    limits). ``targets``: the maximum number of attacked individuals, drawn at random. ``matched``: the match of the
+    records, if already computed.
 
     >>> import shoal
     >>> data = {"age": [31, 34, 71, 78], "dx": ["flu", "ms", "flu", "flu"]}
@@ -118,7 +119,9 @@ def attack(  # noqa: PLR0913 - keyword-only options
     )
     table = inputs.table.in_memory()
     parts = ReleasedTables.of(release, values, link)
-    released = SplitTables.of(parts.tables, table, parts.link)
+    form = inputs.policy.search.publish
+    grouped = form is not None and form.groups_columns
+    released = SplitTables.of(parts.tables, table, parts.link, groups_columns=grouped)
     register, strangers = (None if data is None else table_of(data).in_memory() for data in (external, outsiders))
     given = _listed(also)
     others = [_other_release(other, table) for other in given]

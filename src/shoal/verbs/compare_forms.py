@@ -197,13 +197,12 @@ class _Trial:
     def _figures(self, attempt: "_Attempt") -> tuple[FormFigures, float]:
         """Return the figures of a form, and the baseline of the attack."""
         release, attacked = attempt.release, self._attacked(attempt.release)
-        form = release.policy.search.publish
         figures = FormFigures(
             form=attempt.form,
             technique=attempt.technique,
             tables=1 if attempt.in_one else len(release.tables),
             suppressed=release.suppressed,
-            unique=None if form is not None and form.divides_identities else release.unique,
+            unique=None if release.part.promise.divides_identities else release.unique,
             error=attempt.error,
             inferred=attacked.success,
             control=None if attacked.control is None else attacked.control.value,

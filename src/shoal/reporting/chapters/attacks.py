@@ -6,7 +6,7 @@ from shoal import charts
 from shoal.attacks.attack import ATTACKS
 from shoal.attacks.battery import Attacked
 from shoal.attacks.result import Result
-from shoal.release.published import STEP, rounded, widened
+from shoal.release.published import PRECISION, rounded, widened
 from shoal.reporting.audience import Audience
 from shoal.reporting.chapters.chapter import chapter
 from shoal.reporting.chapters.summary import answers
@@ -82,7 +82,7 @@ def _published(attacked: Attacked, audience: Audience) -> Sheet:
     """Return rounded results without the number of targets, which would disclose the number of suppressed persons."""
     rows = []
     for result in attacked.results:
-        if _is_small(result, audience):
+        if audience.hides_share(result.success.value, result.targets):
             rows.append((*_about(result), "not published", "", "", "", _sure(result)))
             continue
         interval = widened(result.success.low, result.success.high)
@@ -90,8 +90,7 @@ def _published(attacked: Attacked, audience: Audience) -> Sheet:
         low, high, success, baseline = (f"{100 * share:.0f}" for share in shares)
         points = f"{int(success) - int(baseline):+d}"
         rows.append((*_about(result), f"{success}%", f"{low}–{high}", f"{baseline}%", points, _sure(result)))
-    note = f"Shares are rounded to multiples of {100 * STEP}%, intervals outwards."
-    return _sheet(("success", "95% CI", "baseline", "gain over baseline (pp)"), rows, note)
+    return _sheet(("success", "95% CI", "baseline", "gain over baseline (pp)"), rows, PRECISION)
 
 
 def _sheet(figures: tuple[str, ...], rows: Sequence[tuple[str, ...]], *notes: str) -> Sheet:
@@ -113,12 +112,6 @@ def _about(result: Result) -> tuple[str, str]:
 
 def _sure(result: Result) -> str:
     return "yes" if result.is_sure else "no"
-
-
-def _is_small(result: Result, audience: Audience) -> bool:
-    """Return whether the targets, the hits or the misses are too few persons for a share to be published."""
-    hits = round(result.success.value * result.targets)
-    return any(audience.hides(number) for number in (result.targets, hits, result.targets - hits))
 
 
 def _meanings(attacked: Attacked) -> Facts:

@@ -73,7 +73,8 @@ def _manifest(findings: PublicFindings) -> dict[str, Any] | None:
         return _internal(findings.part)
     if not findings.ours:
         return None
-    public = published(findings.released, findings.policy, findings.chosen)
+    divided = findings.split is not None and findings.split.divides_identities
+    public = published(findings.released, findings.policy, findings.chosen, divides_identities=divided)
     for column in public.get("perturbed", {}).values():
         column.pop("matrix", None)  # it names values of few individuals
     return public

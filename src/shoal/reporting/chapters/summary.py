@@ -230,7 +230,7 @@ def answers(attacked: Attacked | None, audience: Audience) -> Facts | None:
     sentences = []
     for question, best in attacked.card().items():
         if best is None:
-            answer = "not assessed: no attack was run"
+            answer = f"not assessed: {attacked.why_not_assessed(question)}"
         else:
             gain = "significant gain over the baseline" if best.is_sure else "no significant gain over the baseline"
             answer = gain + ("" if audience.external else f": {_achieved(best)}")

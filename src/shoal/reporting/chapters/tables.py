@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from shoal.attacks.result import Result
+from shoal.release.published import PRECISION, rounded, widened
 from shoal.reporting.audience import Audience
 from shoal.reporting.document import Section, Text, Tone
 from shoal.reporting.findings import Findings, PublicFindings
@@ -20,7 +21,7 @@ def tables(findings: PublicFindings, audience: Audience) -> Section | None:
         Text(f"{split.form.says} {split.form.guarantee}"),
         _columns(split),
         Text(" ".join(_identities(findings, split, audience)), Tone.NOTE),
-        _learned(split.inference),
+        _learned(split.inference, None if isinstance(findings, Findings) else audience),
         *(Text(sentence) for sentence in _error(split)),
     ]
     if not split.inference:
@@ -49,30 +50,39 @@ def _identities(findings: PublicFindings, split: SplitFindings, audience: Audien
         yield f"Unique in them: {unique} of {persons}. It can be seen whether an individual is in the data."
 
 
-def _learned(results: tuple[Result, ...]) -> Sheet | None:
-    """Return what is guessed with and without learning from the release."""
+def _learned(results: tuple[Result, ...], audience: Audience | None) -> Sheet | None:
+    """Return what is guessed with and without learning from the release; ``audience``: recipients, if any."""
     if not results:
         return None
     rows = []
     for result in results:
-        low, high = share(result.success.low), share(result.success.high)
         promised = result.details.get("most_probable_without_learning")
-        rows.append(
-            (
-                result.title,
-                "–" if promised is None else share(float(promised)),
-                f"{share(result.success.value)} ({low} to {high})",
-                share(result.baseline),
-                "–" if result.control is None else share(result.control.value),
-            )
-        )
+        most = "–" if promised is None else share(float(promised))
+        rows.append((result.title, most, *(_exact(result) if audience is None else _rounded(result, audience))))
     headings = ("attack", "without learning, at most", "guessed (95% CI)", "without the release", "control")
     note = (
         "The adversary learns from the tables which values go with which other columns, and guesses the most likely "
         "value. Without the release: a model of other individuals. Control: the same attack where nothing can be "
         "learned."
     )
-    return Sheet("Sensitive values inferred from buckets", headings, tuple(rows), (note,))
+    notes = (note,) if audience is None else (note, PRECISION)
+    return Sheet("Sensitive values inferred from buckets", headings, tuple(rows), notes)
+
+
+def _exact(result: Result) -> tuple[str, str, str]:
+    """Return success, baseline and control for the owner."""
+    interval = f"{share(result.success.low)} to {share(result.success.high)}"
+    control = "–" if result.control is None else share(result.control.value)
+    return f"{share(result.success.value)} ({interval})", share(result.baseline), control
+
+
+def _rounded(result: Result, audience: Audience) -> tuple[str, str, str]:
+    """Return success, baseline and control as they are published; exact ones disclose how many are suppressed."""
+    if audience.hides_share(result.success.value, result.targets):
+        return "not published", "", ""
+    low, high = (share(end) for end in widened(result.success.low, result.success.high))
+    control = "–" if result.control is None else share(rounded(result.control.value))
+    return f"{share(rounded(result.success.value))} ({low} to {high})", share(rounded(result.baseline)), control
 
 
 def _error(split: SplitFindings) -> Iterator[str]:

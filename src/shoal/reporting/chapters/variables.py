@@ -70,7 +70,7 @@ def technique(findings: PublicFindings, name: str) -> str:
         return "as in the table that the records refer to"
     how = _applied(findings, name) if findings.ours else _elsewhere(findings, name)
     split = findings.split
-    if split is None or (split.holding(name) is None and not split.form.divides_identities):
+    if split is None or (split.holding(name) is None and not split.divides_identities):
         return how
     return split.form.iso if how == _UNCHANGED else f"{how}; {split.form.iso}"
 
