@@ -139,9 +139,19 @@ def test_groups_of_columns_are_given_once(options, problem):
 
 def test_hints_lead_on():
     skewed = {**data(), "dx": ["a" if place % 10 else "b" for place in range(400)]}
-    with pytest.raises(ShoalError, match="Among the released individuals") as caught:
+    with pytest.raises(ShoalError, match="No l is possible") as caught:
         shoal.anonymize(skewed, policy(l=2))
-    assert 'publish = "permutation"' in caught.value.hint
+    assert "Do not release column 'dx'" in caught.value.hint
+    two = {**data(), "dx": [*"aabb"] * 90 + ["c"] * 40}
+    asked = {"model": "l-diversity", "l": 3}
+    for own in (2, 4, None):
+        with pytest.raises(PolicyError, match="The largest possible l is 2") as caught:
+            shoal.anonymize(two, policy("buckets", K, asked, l=own))
+        assert caught.value.hint.startswith("Reduce the requirement")
+        assert ("set l = 2 for the buckets" in caught.value.hint) == (own == 4)
+    with pytest.raises(PolicyError, match="The largest possible l is 2") as caught:
+        shoal.anonymize(two, policy(l=3))
+    assert "publish.l = 2 under [search]" in caught.value.hint
     close = {"model": "t-closeness", "t": 0.05}
     with pytest.raises(ShoalError, match="does not meet") as caught:
         shoal.anonymize(data(), policy("buckets", K, close))
@@ -161,3 +171,120 @@ def test_individuals_with_several_records_cannot_be_sliced():
     asked = asked.model_copy(update={"data": asked.data.model_copy(update={"subject": "who"})})
     with pytest.raises(ModelError, match="requires one per individual"):
         shoal.anonymize(data(who=[place // 2 for place in range(400)]), asked)
+
+
+def test_slices_may_leave_all_quasi_identifiers_in_one_table():
+    """Then it can be seen who is unique, and the adversary still knows the quasi-identifiers only."""
+    table = data(600)
+    table["dx"] = [f"v{place % 6}" for place in range(600)]
+    table["age"] = [20 + age % 20 for age in table["age"]]
+    release = shoal.anonymize(table, policy("slicing"))
+    first, *_ = release.tables.values()
+    assert {"age", "sex"} <= {*first.names}
+    assert not release.part.promise.divides_identities
+    report = shoal.report(table, release)
+    for text in (report.to_markdown(), report.external().to_markdown()):
+        assert "No table contains all quasi-identifiers" not in text
+        assert "so that there are no equivalence classes" not in text
+    found = shoal.attack(table, release, attacks=["bucket-inference"]).results[0]
+    assert found.details["most_probable_without_learning"] <= 1 / 3 + 1e-9
+    figures = shoal.compare_forms(table, policy("slicing"), l=3).figures
+    assert next(each.unique for each in figures if each.form == "slicing") is not None
+
+
+def test_what_buckets_tell_is_a_risk_if_it_exceeds_the_baseline():
+    """The control of bucket-inference finds 1/l, which is already much for who knows nothing."""
+    rng = np.random.default_rng(8)
+    table = data(800)
+    table["dx"] = rng.choice([f"v{value}" for value in range(20)], 800).tolist()
+    found = shoal.attack(table, shoal.anonymize(table, policy(l=2)), attacks=["bucket-inference"])
+    result = found.results[0]
+    assert result.control is not None
+    assert result.success.low < result.control.value + 0.05
+    assert result.is_sure
+    assert result.risk is None
+    assert found.card()[result.criterion] is result
+
+
+def test_a_risk_is_not_assessed_without_the_attack_that_decides_it(tmp_path):
+    asked = policy("buckets", K)
+    shoal.anonymize(data(), asked).save(tmp_path / "out.csv")
+    shutil.rmtree(tmp_path / "out.csv.owner-only")
+    found = shoal.attack(data(), tmp_path / "out.csv", asked)
+    assert {question.value for question in found.undecided} == {"inference"}
+    assert found.to_dict()["wp216"]["inference"] is None
+    assert "bucket-inference was not run" in str(shoal.charts.wp216(found).spec)
+    single = shoal.anonymize(data(), quasi=["age", "sex"], sensitive="dx", k=5)
+    assert not shoal.attack(data(), single, attacks=["homogeneity"]).undecided
+
+
+def test_external_reports_round_what_is_learned_from_buckets():
+    asked = policy("buckets", K).model_copy(update={"publish": shoal.Policy.parse(PUBLISHED).publish})
+    release = shoal.anonymize(data(), asked)
+    found = shoal.attack(data(), release)
+    external = shoal.report(data(), release, found).external().to_markdown()
+    section = external.partition("Several tables")[2].partition("\n## ")[0]
+    line = next(line for line in section.splitlines() if line.startswith("| bucket-inference"))
+    shares = [part.strip("%(") for part in line.replace("|", " ").split() if part.strip("()").endswith("%")]
+    assert all(float(share.strip("%()")) % 5 == 0 for share in shares[1:]), line
+    without = shoal.report(data(), release).external().to_markdown()
+    assert "bucket-inference of dx" not in without
+
+
+PUBLISHED = "version = 1\npublish.attacks = true"
+
+
+def test_several_values_of_an_individual_are_more_probable_together():
+    """Two values in two buckets with the same two values are both certain."""
+    rng = np.random.default_rng(9)
+    values = [rng.choice(["flu", "ms", "gout"], rng.integers(1, 4), replace=False).tolist() for _ in range(60)]
+    persons = [f"p{person}" for person in range(60) for _ in values[person]]
+    table = {
+        "who": persons,
+        "age": [int(who[1:]) for who in persons],
+        "dx": [value for mine in values for value in mine],
+    }
+    asked = shoal.Policy.parse("""
+version = 1
+data.subject = "who"
+columns = { age = "quasi", dx = "sensitive" }
+search.publish = { kind = "buckets", l = 2, identities_public = true }
+""")
+    release = shoal.anonymize(table, asked)
+    details = shoal.attack(table, release, attacks=["bucket-inference"]).results[0].details
+    first, second = (frame.to_frame("pyarrow").to_pydict() for frame in release.tables.values())
+    held = {bucket: [] for bucket in first["bucket"]}
+    for bucket, value in zip(second["bucket"], second["dx"], strict=True):
+        held[bucket].append(value)
+    of = {}
+    for row, bucket in zip(release.records.tolist(), first["bucket"], strict=True):
+        of.setdefault(persons[row], set()).add(bucket)
+    sums = [
+        max(sum(held[bucket].count(value) / len(held[bucket]) for bucket in mine) for value in ("flu", "ms", "gout"))
+        for mine in of.values()
+        if len(mine) > 1
+    ]
+    assert details["most_probable_of_several_values"] == pytest.approx(min(max(sums), 1))
+    assert details["individuals_above"] == sum(share > 0.5 + 1e-9 for share in sums)
+    assert "Individuals concerned" in shoal.report(table, release).to_markdown()
+
+
+def test_a_replaced_release_leaves_none_of_its_files(tmp_path):
+    """Tables of the release before would be handed over with those of the new one."""
+    target = tmp_path / "out.csv"
+    shoal.anonymize(data(), policy("buckets", K)).save(target)
+    changed = tmp_path / "out.other.csv"
+    changed.write_text("not of this release", encoding="utf-8")
+    assert (tmp_path / "out.values.csv").exists()
+    shoal.anonymize(data(), quasi=["age", "sex"], k=5).save(target, force=True)
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "out.csv", "out.csv.manifest.json", "out.csv.owner-only", "out.other.csv"
+    }  # fmt: skip
+
+
+def test_tables_of_other_releases_are_not_attacked_together():
+    release = shoal.anonymize(data(), policy("buckets", K))
+    first, second = release.tables.values()
+    half = second.to_frame("pyarrow").slice(0, 150)
+    with pytest.raises(RecodingError, match="other buckets"):
+        shoal.attack(data(), first, values=half, quasi=["age", "sex"], sensitive="dx", in_order=True)

@@ -14,6 +14,7 @@ from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
 from shoal.attacks.slice_inference import SliceGuesses, of_strangers
 from shoal.attacks.sliced import SlicedTables
+from shoal.kernels.ranges import expanded
 from shoal.recoding.nodes import Floats
 from shoal.table.scale import binned
 
@@ -70,7 +71,11 @@ class BucketInference(Attack):
         some = rng.permutation(np.flatnonzero(true >= 0))[:_STRANGERS]
         strangers = ValueModel.crossed([codes[some] for codes in features], sizes, true[some], part.column.size)
         promise = (part.counts / np.bincount(part.buckets, part.counts)[part.buckets]).max(initial=0.0)
-        details = {"most_probable_without_learning": float(promise), **_certain(sure, guess == true)}
+        details = {
+            "most_probable_without_learning": float(promise),
+            **_of_several(scene, bucketed),
+            **_certain(sure, guess == true),
+        }
         says = "the value is guessed from the other columns and the values of the bucket"
         return self._told(scene, people, right, others == null, strangers, part.column.name, says, details)
 
@@ -156,6 +161,28 @@ def _shuffled(bucketed: BucketedValues, rng: np.random.Generator) -> tuple[Bucke
     records, places = shuffled.pairs()
     keys = rng.random(len(records)) ** (1 / shuffled.counts[places])  # a value with a higher count wins more often
     return shuffled, most_likely(records, shuffled.values[places], keys, len(shuffled.of_record))[0]
+
+
+def _of_several(scene: Scene, bucketed: BucketedValues) -> dict[str, float]:
+    """Return the highest probability that one of several values of an individual is a given one, without learning.
+
+    The bound is the sum over the buckets of the individual, whose values differ; nothing if all are in one bucket.
+    ``individuals_above``: the number of individuals with a higher one than any single value has.
+    """
+    known = scene.owners >= 0
+    pairs = np.unique(np.stack([scene.owners[known], bucketed.of_record[known]], axis=1), axis=0)
+    pairs = pairs[np.isin(pairs[:, 0], pairs[1:, 0][np.diff(pairs[:, 0]) == 0])]
+    if not len(pairs):
+        return {}
+    totals = np.bincount(bucketed.buckets, bucketed.counts)
+    share = bucketed.counts / totals[bucketed.buckets]
+    sizes = np.bincount(bucketed.buckets, minlength=len(totals))
+    pair, place = expanded((np.cumsum(sizes) - sizes)[pairs[:, 1]], sizes[pairs[:, 1]])
+    of_value = pairs[pair, 0] * bucketed.column.size + bucketed.values[place]
+    keys, at = np.unique(of_value, return_inverse=True)
+    sums = np.minimum(np.bincount(at, share[place]), 1.0)
+    above = np.unique(keys[sums > share.max() * (1 + 1e-9)] // bucketed.column.size)
+    return {"most_probable_of_several_values": float(sums.max()), "individuals_above": float(len(above))}
 
 
 def _certain(sure: Floats, right: NDArray[np.bool_]) -> dict[str, float | None]:

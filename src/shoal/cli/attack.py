@@ -174,8 +174,11 @@ def show(attacked: "Attacked", out: "Console") -> None:
     names = ("attack", *(("targets",) if wide else ()), "success (95% CI)", *references, "gain (pp, 95% CI)")
     table = grid(*names)
     table.columns[0].overflow = "fold"
+    gain = 22 if wide or not controlled else 16  # five columns in 80 characters: long intervals take two lines
+    if not wide:
+        table.columns[0].max_width = 20 if not controlled else 17
     for column, width in zip(
-        table.columns[1:], (*((7,) if wide else ()), 17, 8, *((7,) if controlled else ()), 22), strict=True
+        table.columns[1:], (*((7,) if wide else ()), 17, 8, *((7,) if controlled else ()), gain), strict=True
     ):
         column.min_width = width
     for result in attacked.results:

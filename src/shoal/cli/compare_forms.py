@@ -41,7 +41,7 @@ def compare_forms(  # noqa: PLR0913, PLR0917 - options of a command
         comparison = shoal.compare_forms(
             table, chosen, l=diversity, queries=queries, targets=targets, seed=seed, progress=hook
         )
-    if pictures is not None:
+    if pictures is not None and comparison.figures:
         draw(pictures, {"forms": shoal.charts.forms(comparison)}, force=force)
     if json:
         document("compare-forms", comparison.to_dict())

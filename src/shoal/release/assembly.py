@@ -64,8 +64,8 @@ def _check_links(case: Case, name: str) -> None:
     if differ:
         raise PolicyError(
             "pseudonyms-link",
-            "Pseudonyms of column '{column}' would link records of an individual with different quasi-identifiers, "
-            "whose combination may be rare.",
+            "Pseudonyms of column '{column}' would link records of an individual with different values, whose "
+            "combination may be rare.",
             remedy="Omit the pseudonyms, or reduce the table to one record per individual. A column that repeats "
             "must be the subject.",
             column=name,

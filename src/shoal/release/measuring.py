@@ -75,7 +75,9 @@ def check_limits(judgements: Iterable[Judgement]) -> None:
                 "attack-too-successful",
                 "The attack '{attack}' succeeds for up to {high:share} of the targets (upper end of the 95% "
                 "interval). The limit is {limit:share}.",
-                remedy=either("Increase k", "perturb more", "choose another form of the release", "increase the limit"),
+                remedy=either(
+                    "Increase k or l", "perturb more", "choose another form of the release", "increase the limit"
+                ),
                 attack=verdict.model,
                 high=float(verdict.value["high"]),
                 limit=verdict.parameters["at_most"],

@@ -31,9 +31,8 @@ def separated(case: Case, transformation: Transformation, progress: Hook = silen
     form = case.policy.search.publish
     if form is None:
         return transformation
-    for model in case.asked_of_values:
-        if model in form.promised:
-            continue  # the form checks its own options
+    required = tuple(model for model in case.asked_of_values if model not in form.promised)  # others than its own
+    for model in required:
         check_requirement(model, case.table, case.policy, case.register)
     _check_unperturbed(case)
     table, subject = case.table, case.table.subject
@@ -50,8 +49,8 @@ def separated(case: Case, transformation: Transformation, progress: Hook = silen
             sensitive=table.sensitive,
             quasi=table.quasi,
             insensitive=_insensitive(case),
-            distinct=_distinct(case.asked_of_values),
-            least=_least(case.asked_of_values),
+            distinct=_distinct(required),
+            least=_least(required),
             places=places,
             records=partial(sliceable, case, transformation, records),
             classes=partial(_classes, transformation),

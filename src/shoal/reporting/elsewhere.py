@@ -75,6 +75,12 @@ def of_tables(  # noqa: PLR0913 - two tables, and how their records are matched
     tables = ReleasedTables.of(released).tables
     if len(tables) > 1:
         return of_several(table, tables, policy, progress, **more)
+    if policy.search.publish is not None:
+        raise ReportError(
+            "one-table",
+            "The policy describes a release in several tables, and only one table was found.",
+            remedy="Keep the manifest and the other tables beside the file, or use the policy of a single table.",
+        )
     release = _with_roles(tables[0], table, policy)
     progress(Progress("assessing the original", 0))
     before = of_original(table, policy)

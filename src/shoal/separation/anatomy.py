@@ -11,6 +11,7 @@ from shoal.kernels.translation import Codes
 from shoal.separation.eligibility import most_diverse
 
 _ROUNDS = 200  # of exchanges between buckets until no person has two places in one
+_RESTARTS, _FEW = 20, 2000  # further deals if exchanges fail, with at most so many places
 Buckets = NDArray[np.uint32]
 
 
@@ -32,6 +33,25 @@ def anatomised(
     counts = np.bincount(values, minlength=1).astype(np.int64)
     if size > most_diverse(counts):
         return None
+    of_place, draws = (
+        _dealt(values, counts, size, random, persons),
+        np.random.Generator(np.random.Philox(key=random[:2])),
+    )
+    for _ in range(_RESTARTS if len(values) <= _FEW else 0):
+        if of_place is not None:
+            break
+        of_place = _dealt(values, counts, size, draws.permutation(random), persons)
+    return of_place
+
+
+def _dealt(
+    values: Codes,
+    counts: NDArray[np.int64],
+    size: int,
+    random: Words,
+    persons: NDArray[np.integer[Any]] | None,
+) -> Buckets | None:
+    """Deal the places into buckets, and exchange them until no bucket contains a person twice; None if it fails."""
     places = np.argsort(values, kind="stable")  # those of a value are next to each other, in random order
     firsts = np.cumsum(counts) - counts
     contents, left = dealt(counts, size, random[: len(values)])

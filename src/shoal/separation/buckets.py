@@ -10,9 +10,9 @@ from shoal.errors import PolicyError, did_you_mean
 from shoal.kernels.translation import narrowest
 from shoal.models.model import MODELS, Model
 from shoal.perturbations.assigned import Assigned
-from shoal.remedy import Setting, either
+from shoal.remedy import Setting, by, either
 from shoal.separation.anatomy import anatomised
-from shoal.separation.eligibility import check_eligible, diversity
+from shoal.separation.eligibility import check_eligible, diversity, not_eligible
 from shoal.separation.separation import SEPARATIONS, Separable, Separation
 from shoal.separation.split import VALUES, PlaceBuckets, Split
 
@@ -70,11 +70,16 @@ class Buckets(Separation):
         name = self._column(table)
         _check_insensitive(table, name)
         size, places = max(diversity(self.l, table.distinct), table.least), table.places(name)
-        check_eligible(name, np.bincount(places.codes, minlength=1).astype(np.int64), size)
+        required = max(table.distinct, table.least)
+        check_eligible(name, np.bincount(places.codes, minlength=1).astype(np.int64), self.l, required)
         random = table.random(f"buckets of {name}", 2 * len(places.draws))
         of_place = anatomised(places.codes, size, random, places.persons)
         if of_place is None:
-            raise _too_few(name, size)
+            possible = (
+                n for n in range(size - 1, 1, -1) if anatomised(places.codes, n, random, places.persons) is not None
+            )
+            reason = "individuals with several values of column '{column}' prevent"
+            raise not_eligible(name, reason, self.l, required, next(possible, 1))
         numbers = np.argsort(table.random(f"numbers of the buckets of {name}", int(of_place.max()) + 1), kind="stable")
         numbered = numbers[of_place].astype(narrowest(len(numbers)))
         bucket = Assigned.of(places.draws, numbered)
@@ -83,6 +88,12 @@ class Buckets(Separation):
 
     def _column(self, table: Separable) -> str:
         """Return the column that is released by bucket; it must be the only sensitive one."""
+        if not table.sensitive:
+            raise PolicyError(
+                "nothing-to-separate",
+                "No column is sensitive, so there is nothing to release by bucket.",
+                remedy=by("Give a column the role sensitive", Setting("columns")),
+            )
         named = table.sensitive if self.column is None else (self.column,)
         if len(named) != 1 or named[0] not in table.sensitive:
             raise PolicyError(
@@ -136,14 +147,3 @@ def _check_insensitive(table: Separable, name: str) -> None:
                 column=name,
                 strength=f"{strength:.2f}",
             )
-
-
-def _too_few(name: str, size: int) -> PolicyError:
-    """Return the error for places that cannot be dealt without giving a person two places of a bucket."""
-    return PolicyError(
-        "not-eligible",
-        "No buckets of {size} values of column '{column}' were found in which no individual has two places.",
-        remedy="Reduce l, or reduce the table to one record per individual.",
-        column=name,
-        size=size,
-    )

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import PolicyError
-from shoal.remedy import Setting, either
+from shoal.remedy import Action, Setting, either
 
 
 def most_diverse(counts: NDArray[np.int64]) -> int:
@@ -33,16 +33,37 @@ def no_diversity() -> PolicyError:
     )
 
 
-def check_eligible(name: str, counts: NDArray[np.int64], size: int) -> None:
-    """Refuse more different values per bucket than the frequency of the values of a column allows."""
+def check_eligible(name: str, counts: NDArray[np.int64], own: int | None, required: int) -> None:
+    """Refuse more different values per bucket than the frequency of the values of a column allows.
+
+    ``own``, ``required``: the numbers that the option and the requirements demand.
+    """
     largest = most_diverse(counts)
-    if size > largest:
-        possible = Setting("search.publish", "permutation") if largest < 2 else Setting("search.publish.l", largest)
-        raise PolicyError(
-            "not-eligible",
-            "Among the released individuals, a value of column '{column}' is too frequent for buckets of {size} "
-            "different values.",
-            remedy=[f"The largest possible l is {largest}.", either(possible)],
-            column=name,
-            size=size,
-        )
+    if max(own or 1, required) > largest:
+        raise not_eligible(name, "a value of column '{column}' is too frequent for", own, required, largest)
+
+
+def not_eligible(name: str, reason: str, own: int | None, required: int, largest: int) -> PolicyError:
+    """Return the error for a column without buckets of so many different values.
+
+    ``largest``: the largest number of different values that is possible.
+    """
+    known = "The largest possible l is {largest}." if largest > 1 else "No l is possible."
+    return PolicyError(
+        "not-eligible",
+        f"Among the released individuals, {reason} buckets of {{size}} different values. {known}",
+        remedy=_reduction(own, required, largest),
+        column=name,
+        size=max(own or 1, required),
+        largest=largest,
+    )
+
+
+def _reduction(own: int | None, required: int, largest: int) -> str | Action:
+    """Return what can be done: reduce the option, the requirement, or both."""
+    if largest < 2:
+        return "Do not release column '{column}', or only with requirements that concern no sensitive values."
+    if required <= largest:
+        return Setting("search.publish.l", largest)
+    both = "" if own is None or own <= largest else ", and set l = {largest} for the buckets"
+    return f"Reduce the requirement on sensitive values to {{largest}} different ones{both}."

@@ -119,7 +119,7 @@ class Slicing(Separation):
                 "No column is sensitive, so there is nothing to protect by slicing.",
                 remedy=by("Give a column the role sensitive", Setting("columns")),
             )
-        partition = self._partition(table.records(), size)
+        partition = self._partition(table.records(), size, table.distinct)
         of_record = partition.buckets(table.progress)
         numbers = np.argsort(table.random("numbers of the buckets", int(of_record.max()) + 1), kind="stable")
         numbered = numbers[of_record].astype(narrowest(len(numbers)))
@@ -128,7 +128,7 @@ class Slicing(Separation):
         bucket = Assigned.of(partition.records.draws, numbered)
         return Split({**tables, VALUES: values}, RecordBuckets(table.sensitive[0], len(numbers), bucket))
 
-    def _partition(self, records: SliceableRecords, size: int) -> TuplePartition:
+    def _partition(self, records: SliceableRecords, size: int, required: int) -> TuplePartition:
         """Return the partition of records in groups of columns, by the policy or by association.
 
         As many as possible of the quasi-identifiers in the group of the sensitive values are released beside them,
@@ -136,7 +136,8 @@ class Slicing(Separation):
         relation to them than to the sensitive values, form a group of their own.
         """
         for name, (column, codes) in records.sensitive.items():
-            check_eligible(name, np.bincount(codes, minlength=column.size).astype(np.int64), size)
+            counts = np.bincount(codes, minlength=column.size).astype(np.int64)
+            check_eligible(name, counts, self.l, required)
         if self.together:
             return _possible(TuplePartition(records, self._given(records), (), size))
         near, values = Associations.of({**records.quasi, **records.sensitive}), tuple(records.sensitive)

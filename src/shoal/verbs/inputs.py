@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from shoal.errors import RecodingError
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.hierarchy.spec import bind_all
 from shoal.models.evidence import Gatherer
@@ -128,7 +129,28 @@ class ReleasedTables:
         else:
             further, known = further_tables(first)
             tables = (first, *further)
-        return cls(tuple(table.in_memory() for table in tables), link or known or LINK)
+        released = cls(tuple(table.in_memory() for table in tables), link or known or LINK)
+        released.check_parts()
+        return released
+
+    def check_parts(self) -> None:
+        """Refuse tables that have the same link, but not the same buckets: they are not those of one release."""
+        first, *others = self.tables
+        for table in others:
+            if self.link in first and self.link in table and not _are_parts(first, table, self.link):
+                raise RecodingError(
+                    "other-buckets",
+                    "The tables have other buckets, or other numbers of records in them.",
+                    remedy="Give the tables of one release.",
+                )
+
+
+def _are_parts(first: Table, table: Table, link: str) -> bool:
+    """Return whether two tables have the same buckets, and the second one has no more records in any of them."""
+    sizes = [
+        dict(zip(part[link].labels().to_pylist(), part.counts(link).tolist(), strict=True)) for part in (first, table)
+    ]
+    return sizes[0].keys() == sizes[1].keys() and all(sizes[0][bucket] >= size for bucket, size in sizes[1].items())
 
 
 def names_of(names: Any) -> list[str] | None:

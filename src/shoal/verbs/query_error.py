@@ -80,17 +80,3 @@ def _check(original: Table, released: ReleasedTables) -> None:
                 remedy=by("Name the column with the number of the bucket", Option("link")),
                 column=released.link,
             )
-        if not _are_parts(first, table, released.link):
-            raise RecodingError(
-                "other-buckets",
-                "The tables have other buckets, or other numbers of records in them.",
-                remedy="Give the tables of one release.",
-            )
-
-
-def _are_parts(first: Table, table: Table, link: str) -> bool:
-    """Return whether two tables have the same buckets, and the second one has no more records in any of them."""
-    sizes = [
-        dict(zip(part[link].labels().to_pylist(), part.counts(link).tolist(), strict=True)) for part in (first, table)
-    ]
-    return sizes[0].keys() == sizes[1].keys() and all(sizes[0][bucket] >= size for bucket, size in sizes[1].items())

@@ -22,6 +22,7 @@ def tables(findings: PublicFindings, audience: Audience) -> Section | None:
         _columns(split),
         Text(" ".join(_identities(findings, split, audience)), Tone.NOTE),
         _learned(split.inference, None if isinstance(findings, Findings) else audience),
+        *(Text(sentence) for sentence in _of_several(split.inference, audience)),
         *(Text(sentence) for sentence in _error(split)),
     ]
     if not split.inference:
@@ -67,6 +68,19 @@ def _learned(results: tuple[Result, ...], audience: Audience | None) -> Sheet | 
     )
     notes = (note,) if audience is None else (note, PRECISION)
     return Sheet("Sensitive values inferred from buckets", headings, tuple(rows), notes)
+
+
+def _of_several(results: tuple[Result, ...], audience: Audience) -> Iterator[str]:
+    """Yield a sentence on individuals with several values, if there are any."""
+    for result in results:
+        most = result.details.get("most_probable_of_several_values")
+        if most is not None:
+            number = audience.count(int(result.details["individuals_above"]))
+            yield (
+                f"The limit applies to each value of {result.column} by itself. It can be more probable that one of "
+                f"several values of an individual is a given one: up to {share(float(most))} without learning. "
+                f"Individuals concerned: {number}."
+            )
 
 
 def _exact(result: Result) -> tuple[str, str, str]:
