@@ -1,7 +1,7 @@
 """How much of a test runs in each tier: hypothesis profiles, a scale for their examples, and subsets of parameters."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations as choose
 from itertools import product
 
@@ -41,14 +41,20 @@ def tiered(values: Iterable[object], quick: int, exhaustive: int | None = None) 
     return [_parameters(value, exhaustive=place >= quick, nightly=place >= last) for place, value in enumerate(values)]
 
 
-def pairwise(indirect: Sequence[str] = (), **factors: Sequence[object]) -> pytest.MarkDecorator:
-    """Parametrise with every combination; the quick tier runs enough of them to meet every pair of values."""
+def pairwise(
+    indirect: Sequence[str] = (), *, rarely: Callable[..., bool] = lambda **_: False, **factors: Sequence[object]
+) -> pytest.MarkDecorator:
+    """Parametrise with every combination; the quick tier runs enough of them to meet every pair of values.
+
+    ``rarely``: chooses combinations, by their values, that run in the nightly profile only.
+    """
     combinations = list(product(*(range(len(values)) for values in factors.values())))
     quick = _covering(combinations)
     parameters = [
         _parameters(
             [values[place] for values, place in zip(factors.values(), places, strict=True)],
             exhaustive=places not in quick,
+            nightly=rarely(**{name: factors[name][place] for name, place in zip(factors, places, strict=True)}),
         )
         for places in combinations
     ]
