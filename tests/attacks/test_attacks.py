@@ -8,7 +8,6 @@ from shoal.attacks.attack import ATTACKS
 from shoal.attacks.background_knowledge import BackgroundKnowledge
 from shoal.attacks.events import Events
 from shoal.attacks.linkage import Linkage
-from shoal.attacks.minimality import Minimality
 from shoal.attacks.scene import Scene
 from shoal.errors import AttackError, ShoalError
 from shoal.recoding.matching import match
@@ -168,17 +167,6 @@ def test_features_tell_demographics_where_they_hang_together():
     assert found.of("reconstruction", "sex").success.low > 0.85
     assert found.of("reconstruction", "coin").covers_baseline
     assert [point.at for point in found.of("reconstruction", "sex").curve] == [0.01, 0.05, 0.2, 0.5, 0.8]
-
-
-def test_who_knows_the_algorithm_knows_more():
-    """Wong 2007: of seven people two have HIV; five with the same postcode could not have failed."""
-    data = {"zip": ["1"] * 2 + ["2"] * 5, "dx": ["hiv", "hiv", *"abcde"]}
-    before = shoal.read(data).assign(quasi=["zip"], sensitive=["dx"])
-    scene = Scene.of(before, shoal.read({**data, "zip": ["{1, 2}"] * 7}), truth=np.arange(7))
-    result = next(Minimality(l=2).run(scene))
-    assert result.persons[:2].tolist() == [1.0, 1.0]
-    assert result.baseline == 0.0
-    assert result.success.value == pytest.approx(2 / 7)
 
 
 def test_events_single_people_out_the_more_the_more_are_known():

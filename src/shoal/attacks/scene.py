@@ -1,9 +1,9 @@
 """The scene of an attack: a release, its individuals, the adversary's background knowledge, and the ground truth."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from shoal.errors import AttackError
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.covering import Covering
 from shoal.kernels.ranges import expanded
+from shoal.models.model import Model
 from shoal.progress import Hook, silent
 from shoal.recoding.cells import Cells, united
 from shoal.recoding.nodes import Floats, Ints
@@ -25,6 +26,7 @@ from shoal.table.role import Role
 from shoal.table.table import Table
 from shoal.table.united import United
 
+Remade: TypeAlias = Callable[[str, NDArray[np.unsignedinteger[Any]]], "Scene | None"]
 TARGETS = 10_000  # maximum number of targets, drawn at random if there are more
 
 
@@ -44,6 +46,8 @@ class Scene:
     ``places``: the codes of ``cells`` for the codes of the original. ``buckets``: the sensitive columns that a release
     shows by bucket only, and ``slices``, those of a release by groups of columns. ``link``: the column with the bucket
     numbers. ``is_sure``: whether ``truth`` is recorded, or follows from a key or the order, not from content.
+    ``requirements``: the models that the policy of the release requires. ``remade(column, codes)``: the scene of a
+    release made in the same way from other values of a sensitive column; None if there is none.
     """
 
     original: Table
@@ -65,6 +69,8 @@ class Scene:
     slices: tuple[SlicedTables, ...] = ()
     link: str = ""
     is_sure: bool = True
+    requirements: tuple[Model, ...] = ()
+    remade: "Remade | None" = None
     seed: int = 0
     most: int = TARGETS
     progress: Hook = silent

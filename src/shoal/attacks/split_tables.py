@@ -8,9 +8,9 @@ from shoal.attacks.bucket_cells import JoinedTable
 from shoal.attacks.bucketed import BucketedValues
 from shoal.attacks.scene import Scene
 from shoal.attacks.sliced import SlicedTables
+from shoal.classes.division import divides
 from shoal.errors import AttackError
 from shoal.remedy import Option, by
-from shoal.separation.split import divides
 from shoal.table.table import Table
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from shoal.classes.division import divides
 from shoal.classes.members import Counts
 from shoal.dataset.inheritance import Shows
 from shoal.hierarchy.hierarchy import Hierarchy
@@ -10,7 +11,6 @@ from shoal.kernels.translation import Codes
 from shoal.models.model import Model
 from shoal.population import Population
 from shoal.separation.separation import Separation
-from shoal.separation.split import divides
 from shoal.table.column import Column
 from shoal.table.missing import Missing
 from shoal.table.raw import Encoded

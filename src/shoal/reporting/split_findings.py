@@ -8,6 +8,7 @@ from shoal.analyses.count_queries import QueryError, query_errors
 from shoal.attacks.attack import ATTACKS, AttackNeed
 from shoal.attacks.battery import Attacked
 from shoal.attacks.result import Result
+from shoal.classes.division import divides
 from shoal.disclosure import USUAL
 from shoal.errors import ReportError
 from shoal.policy.policy import Policy
@@ -16,7 +17,6 @@ from shoal.release.release import Release
 from shoal.risk.assessment import Assessor
 from shoal.risk.attribute import AttributeRisk
 from shoal.separation.separation import Separation
-from shoal.separation.split import divides
 from shoal.table.table import Table
 from shoal.verbs.attack import attack
 

@@ -1,6 +1,6 @@
 """Split: release of a table in several parts that only numbers of buckets link."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -63,15 +63,3 @@ class Split:
     def columns(self) -> tuple[str, ...]:
         """The columns that the first table does not have."""
         return tuple(name for names in self.tables.values() for name in names)
-
-
-def divides(tables: Iterable[Collection[str]], quasi: Collection[str]) -> bool:
-    """Return whether quasi-identifiers are in several tables, which then do not tell their combinations.
-
-    ``tables``: the columns of each table.
-
-    >>> known = ["age", "sex"]
-    >>> divides([["age", "sex", "bucket"], ["bucket", "dx"]], known), divides([["age"], ["sex"]], known)
-    (False, True)
-    """
-    return sum(any(name in names for name in quasi) for names in tables) > 1

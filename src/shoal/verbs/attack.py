@@ -9,18 +9,22 @@ import numpy as np
 from shoal.attacks.attack import ATTACKS, Attack
 from shoal.attacks.battery import Attacked, battery, chosen_attacks
 from shoal.attacks.caveats import notes
-from shoal.attacks.scene import TARGETS, Scene
+from shoal.attacks.scene import TARGETS, Remade, Scene
 from shoal.attacks.split_tables import SplitTables
 from shoal.attacks.truth import in_register
 from shoal.dataset.dataset import Dataset
 from shoal.dataset.result import DatasetResult
-from shoal.errors import AttackError
+from shoal.errors import AttackError, ShoalError
+from shoal.kernels.translation import Codes
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, silent
 from shoal.recoding.matching import Match
+from shoal.release.case import Case
+from shoal.release.making import released
 from shoal.release.pairing import drawn_from, which
 from shoal.release.release import Release
 from shoal.remedy import Option, either
+from shoal.table.raw import Encoded
 from shoal.table.table import Table
 from shoal.verbs.inputs import AnyPolicy, Inputs, ReleasedTables, names_of, policy_of, table_of
 from shoal.verbs.on_datasets import also
@@ -121,7 +125,7 @@ def attack(  # noqa: PLR0913 - keyword-only options
     parts = ReleasedTables.of(release, values, link)
     form = inputs.policy.search.publish
     grouped = form is not None and form.groups_columns
-    released = SplitTables.of(parts.tables, table, parts.link, groups_columns=grouped)
+    shown_tables = SplitTables.of(parts.tables, table, parts.link, groups_columns=grouped)
     register, strangers = (None if data is None else table_of(data).in_memory() for data in (external, outsiders))
     given = _listed(also)
     others = [_other_release(other, table) for other in given]
@@ -130,7 +134,7 @@ def attack(  # noqa: PLR0913 - keyword-only options
     _check_records(
         {
             "original": table,
-            "release": released.first,
+            "release": shown_tables.first,
             **{f"other release ({number})": other.first for number, other in enumerate(others, 1)},
             "register": register,
             "table of outsiders": strangers,
@@ -138,15 +142,15 @@ def attack(  # noqa: PLR0913 - keyword-only options
     )
     scene = Scene.of(
         table,
-        released.whole,
+        shown_tables.whole,
         outsiders=strangers,
         register=register,
         others=[other.whole for other in others],
         hierarchies=inputs.hierarchies,
         seed=seed,
     )
-    scene = replace(released.on(scene), most=targets, progress=progress or silent)
-    named = _key(key, table, released.first, register)
+    scene = replace(shown_tables.on(scene), most=targets, progress=progress or silent)
+    named = _key(key, table, shown_tables.first, register)
     shown = (other.on(one) for other, one in zip(others, scene.others, strict=True))
     scene = replace(
         scene,
@@ -156,7 +160,7 @@ def attack(  # noqa: PLR0913 - keyword-only options
         ),
     )
     if matched is None:
-        made_release = release if isinstance(release, Release) else released.first
+        made_release = release if isinstance(release, Release) else shown_tables.first
         scene, how = _with_truth(scene, made_release, named, inputs, in_order=in_order)
     else:
         truth = None if matched.rows is None else matched.rows.astype(np.intp)
@@ -164,6 +168,8 @@ def attack(  # noqa: PLR0913 - keyword-only options
     if register is not None and scene.register is not None:
         whose = in_register(table, register, named)
         scene = replace(scene, whose=None if whose is None else whose[scene.register.records])
+    models = tuple(model for _, _, model in inputs.policy.requirements())
+    scene = replace(scene, requirements=models, remade=_remaking(inputs, release, scene))
     chosen = chosen_attacks(scene, attacks)
     if attacks is None:
         chosen += [kind() for kind in _limited(inputs.policy, {attack.name for attack in chosen})]
@@ -182,6 +188,33 @@ def _other_release(release: Any, table: Table) -> SplitTables:
             remedy="Give the sliced release as the first one, to attack it by itself.",
         )
     return other
+
+
+def _remaking(inputs: Inputs, release: Any, scene: Scene) -> Remade | None:
+    """Return a function that makes a release with the policy from other values of a column; None without a policy.
+
+    The names of what it makes are those of the scene; a release that cannot be made from the other values is None.
+    """
+    policy = release.policy if isinstance(release, Release) else inputs.policy
+    if not policy.require or policy.tables:
+        return None
+
+    def remade(column: str, codes: Codes) -> Scene | None:
+        table = _with_values(scene.original, column, codes)
+        try:
+            made = released(Case.of(table, policy), 1, silent)
+        except ShoalError:
+            return None
+        again = Scene.of(table, made.first.in_memory(), hierarchies=scene.hierarchies, seed=scene.seed)
+        return replace(_with_truth(again, made, (), inputs, in_order=False)[0], requirements=scene.requirements)
+
+    return remade
+
+
+def _with_values(table: Table, column: str, codes: Codes) -> Table:
+    """Return a table with other values of a column, one for each record."""
+    columns = [Encoded(each, codes if each.name == column else table.codes(each.name)) for each in table.columns]
+    return replace(Table.of(columns, table.records, table.source), roles=table.roles)
 
 
 def _listed(given: Any) -> list[Any]:
