@@ -1,5 +1,6 @@
 """Adversaries who know that nothing was generalised or suppressed without need."""
 
+import json
 from itertools import permutations
 
 import numpy as np
@@ -12,6 +13,7 @@ from shoal.attacks.minimality import Minimality
 from shoal.attacks.publication import Publication, Withheld, WithheldGroup
 from shoal.attacks.scene import Scene
 from shoal.attacks.withheld import Judge, posterior
+from shoal.errors import PolicyError, ReleaseError
 from shoal.hierarchy.hierarchy import ladder
 from shoal.models.alpha_k_anonymity import AlphaKAnonymity
 from tests.effort import examples
@@ -118,3 +120,73 @@ def test_labels_that_are_the_same_on_several_levels_are_one_scheme():
     groups = list(publication.groups(before.codes("dx").astype(int), 2, 5))
     assert {group.way for group in groups} == {Withheld.EXACT}
     assert sorted(len(group.members) for group in groups) == [20, 20]
+
+
+INDEPENDENT = """
+version = 1
+columns.age = {{ role = "quasi", hierarchy = {{ kind = "interval", widths = [5, 10, 20, 40] }} }}
+columns.town = "quasi"
+columns.dx = "sensitive"
+require = [{{ model = "k-anonymity", k = 4 }}, {{ model = "l-diversity", l = 2 }}]
+search = {{ recoding = "{recoding}", suppression = 0.2, independent = {independent} }}
+"""
+
+
+def related(number=600, seed=5):
+    """Return individuals of whom the young have the same value."""
+    rng = np.random.default_rng(seed)
+    ages, towns = rng.integers(20, 60, number), rng.choice(["a", "b", "c"], number)
+    sick = rng.random(number) < np.where(ages < 30, 0.02, 0.3)
+    return {"age": ages, "town": towns, "dx": np.where(sick, "yes", "no")}
+
+
+@pytest.mark.parametrize("recoding", ["global", "local", "mondrian", "microaggregation"])
+def test_independent_releases_disclose_nothing_by_the_algorithm(recoding):
+    data = related()
+    exposed, independent = (
+        shoal.anonymize(data, shoal.Policy.parse(INDEPENDENT.format(recoding=recoding, independent=value)))
+        for value in ("false", "true")
+    )
+    assert all(judgement.verdict.satisfied for judgement in independent.part.requirements)
+    assert independent.quality["loss"].total.cost >= exposed.quality["loss"].total.cost - 1e-12
+    result = shoal.attack(data, independent, attacks=["minimality"]).results[0]
+    assert result.details["inferred_by_the_algorithm"] == 0
+    assert any("who knows the algorithm" in note for note in exposed.notes)
+    assert not any("who knows the algorithm" in note for note in independent.notes)
+
+
+def test_independent_classes_are_a_function_of_the_quasi_identifiers():
+    """With the same class size, other values give the same generalisation and suppression."""
+    data, shown = related(), []
+    asked = shoal.Policy.parse(INDEPENDENT.format(recoding="local", independent="true"))
+    for seed in (1, 2):
+        values = np.random.default_rng(seed).permutation(np.repeat([f"v{value}" for value in range(60)], 10))
+        release = shoal.anonymize({**data, "dx": values}, asked)
+        table, order = release.to_frame("pyarrow").to_pydict(), np.argsort(release.records)
+        cells = [(table["age"][row], table["town"][row]) for row in order]
+        shown.append((release.classes, np.sort(release.records).tolist(), cells))
+    sizes = [min(map(cells.count, cells)) for _, _, cells in shown]
+    assert sizes[0] == sizes[1]  # otherwise the number that classes depend on is another
+    assert shown[0] == shown[1]
+
+
+def test_the_manifest_says_who_can_infer_values(tmp_path):
+    data = related()
+    for value, exposed in (("false", True), ("true", False)):
+        release = shoal.anonymize(data, shoal.Policy.parse(INDEPENDENT.format(recoding="global", independent=value)))
+        release.save(tmp_path / f"{value}.csv")
+        manifest = json.loads((tmp_path / f"{value}.csv.manifest.json").read_text(encoding="utf-8"))
+        assert manifest["minimality"]["exposed"] is exposed
+    plain = shoal.anonymize(data, quasi=["age", "town"], k=4)
+    plain.save(tmp_path / "plain.csv")
+    assert "minimality" not in json.loads((tmp_path / "plain.csv.manifest.json").read_text(encoding="utf-8"))
+
+
+def test_options_that_read_values_are_refused():
+    spread = '{ kind = "microaggregation", spread = "dx" }'
+    text = INDEPENDENT.format(recoding="X", independent="true").replace('"X"', spread)
+    with pytest.raises(PolicyError, match="independent cannot be combined"):
+        shoal.Policy.parse(text)
+    bounded = INDEPENDENT.format(recoding="global", independent="true").replace("{ rec", "{ levels.age = [0, 1], rec")
+    with pytest.raises(ReleaseError, match="No class size meets"):
+        shoal.anonymize({**related(), "dx": ["no"] * 599 + ["yes"]}, shoal.Policy.parse(bounded))

@@ -105,6 +105,7 @@ class Minimality(Attack):
             column=column,
             persons=scene.over_original(scene.insiders.some(attacked), with_[attacked]),
             details={
+                "inferred_by_the_algorithm": float(((with_ >= sure) & (plain < sure))[attacked].mean()),
                 "withheld": int(np.count_nonzero(withheld)),
                 "withheld_and_suppressed": int(np.count_nonzero(withheld & ~publication.is_released)),
                 "guessed_rightly_of_withheld": _share((guessed == values)[withheld]),

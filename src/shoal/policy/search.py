@@ -83,6 +83,12 @@ class Search(Checked):
     refine: bool = Field(
         default=False, title="Refinement", description="whether generalisation is reduced class by class where possible"
     )
+    independent: bool = Field(
+        default=False,
+        title="Independent of sensitive values",
+        description="whether classes are formed from quasi-identifiers alone, with a minimum size that is increased "
+        "until the requirements on sensitive values are met, so that generalisation and suppression disclose no value",
+    )
     strict: bool | None = Field(
         default=None, deprecated=True, description='same as recoding = { kind = "…", strict = … }'
     )
@@ -192,6 +198,10 @@ class Search(Checked):
         for name in _FLAT:
             self._check_flat(name)
         self._check_allowed()
+        if self.independent and self.recoding.reads_values:
+            raise ValueError(f'independent cannot be combined with these options of recoding = "{self.recoding.kind}"')
+        if self.independent and self.target is not None:
+            raise ValueError("independent cannot be combined with a target column: clear it")
         if self.publish is not None and self.way.adds_records:
             raise ValueError(f'publish = "{self.publish.kind}" cannot be combined with outliers = "{self.outliers}"')
         return self

@@ -16,7 +16,7 @@ from shoal.release.judgement import Judgement
 from shoal.release.perturbation_check import perturbations
 from shoal.release.perturbed import described
 from shoal.release.promise import Original
-from shoal.release.published import roles
+from shoal.release.published import exposed_values, roles
 from shoal.release.sampling import effect
 from shoal.release.transformation import Transformation
 from shoal.release.transformed import Transformed
@@ -123,10 +123,22 @@ def notes(
         *_on_technique(case, transformation),
         *_on_perturbed(case),
         *_on_counting(case),
+        *_on_minimality(case),
         *case.policy.search.technique.notes,
         *(transformation.split.notes if transformation.split is not None else ()),
         *_on_files(transformed),
     )
+
+
+def _on_minimality(case: Case) -> Iterator[str]:
+    """Yield a note if the decisions of the search tell about sensitive values."""
+    exposed = exposed_values(case.policy)
+    if exposed is not None and exposed["exposed"]:
+        yield (
+            "Requirements on sensitive values decided which groups were generalised or suppressed. This can disclose "
+            "values to an adversary who knows the algorithm and the quasi-identifiers of all individuals of a group: "
+            "measure it with the attack minimality, or set independent = true under [search]."
+        )
 
 
 def _on_suppressed_values(case: Case, transformed: Transformed, dependent: tuple[str, ...]) -> Iterator[str]:

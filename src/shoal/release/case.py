@@ -117,11 +117,23 @@ class Case:
     def models(self) -> tuple[Model, ...]:
         """The models that every scheme must meet: those of all requirements, and further ones.
 
-        Requirements on sensitive values do not count if these are released by buckets, which meet them.
+        Requirements on sensitive values do not count if these are released by buckets, which meet them, or if classes
+        must not depend on them.
         """
-        by_buckets = {*map(id, self.asked_of_values)}
-        own = (model for _, _, model in self.asked if id(model) not in by_buckets)
+        otherwise = {*map(id, self.asked_of_values), *map(id, self.met_by_size)}
+        own = (model for _, _, model in self.asked if id(model) not in otherwise)
         return (*own, *(model for _, _, model in self.asked_of_sizes), *self.further)
+
+    @cached_property
+    def met_by_size(self) -> tuple[Model, ...]:
+        """The models of sensitive values that larger classes meet, because classes must not depend on these values."""
+        if not self.policy.search.independent or self.asked_of_values:
+            return ()
+        return tuple(model for _, _, model in self.asked if Need.SENSITIVE in model.needs)
+
+    def with_size(self, size: int) -> "Case":
+        """Return the case with a minimum class size."""
+        return replace(self, further=(*self.further, KAnonymity.model_validate({"k": size})))
 
     @cached_property
     def asked_of_values(self) -> tuple[Model, ...]:

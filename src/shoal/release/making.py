@@ -38,6 +38,7 @@ _FRESH_KEY = (
     "Random numbers come from a new key: another run gives another release. A key in the section draw of the policy "
     "makes it repeatable."
 )
+_GROWTH = 1.25  # of the class size until requirements on sensitive values are met
 NAME = "release"  # name of a single table
 _MEASURES = ("loss", "nue", "precision", "discernibility", "average-class-size", "suppressed-records")
 
@@ -47,12 +48,40 @@ def released(case: Case, threads: int | None, progress: Hook) -> Release:
     if not case.table.quasi:
         return _unsearched(case, progress)
     case = case.searchable()
+    if case.met_by_size:
+        return _of_sufficient_size(case, workers(threads), progress)
     try:
         return _attempt(case, workers(threads), progress)
     except ReleaseError as error:
         if error.code != "requirement-not-met" or Gives.SCHEME in case.policy.search.technique.gives:
             raise
         return _attempt(case.by_schemes(), workers(threads), progress)
+
+
+def _of_sufficient_size(case: Case, threads: int, progress: Hook) -> Release:
+    """Return the release with the smallest minimum class size that meets the requirements on sensitive values.
+
+    Which records are generalised and suppressed is a function of the quasi-identifiers and this one number.
+    """
+    size = max([1, *(getattr(model, "k", None) or 1 for _, _, model in case.asked)])
+    size = max([size, *(ceil(model.distinct) for model in case.met_by_size)])
+    while size <= case.persons:
+        progress(Progress(f"classes of at least {size:,}", 0))
+        try:
+            return _attempt(case.with_size(size), threads, progress)
+        except ReleaseError as error:
+            if error.code != "requirement-not-met":
+                break
+        size = max(ceil(size * _GROWTH), size + 1)
+    raise ReleaseError(
+        "no-sufficient-size",
+        "No class size meets the requirements on sensitive values if classes are formed from quasi-identifiers alone.",
+        remedy=either(
+            "Allow more suppression",
+            "reduce the requirements",
+            Setting("search.independent", False),
+        ),
+    )
 
 
 def _attempt(case: Case, threads: int, progress: Hook) -> Release:

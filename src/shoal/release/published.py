@@ -14,7 +14,7 @@ from typing import Any
 from shoal.classes.classes import Classes
 from shoal.classes.shown import class_sizes
 from shoal.disclosure import USUAL
-from shoal.models.model import Model
+from shoal.models.model import Model, Need
 from shoal.policy.policy import Policy
 from shoal.policy.requirements import AttackLimit
 from shoal.release.judgement import Guarantee
@@ -58,6 +58,7 @@ def published(
             *(_own(name, parameters) for name, parameters in (form.requires if form else {}).items()),
             *(_limit(requirement) for requirement in policy.attack_limits),
         ],
+        **({} if (exposed := exposed_values(policy)) is None else {"minimality": exposed}),
         "truthful": truth(policy),
         "met": True,
         "columns": roles(table, policy),
@@ -132,6 +133,21 @@ def widened(low: float, high: float) -> tuple[float, float]:
     (0.4, 0.55)
     """
     return float(floor(Fraction(low) / STEP) * STEP), float(ceil(Fraction(high) / STEP) * STEP)
+
+
+def exposed_values(policy: Policy) -> dict[str, Any] | None:
+    """Return whether the release tells adversaries who know the algorithm which groups violate a requirement.
+
+    None if no requirement concerns sensitive values, or if they are released by buckets.
+    """
+    form = policy.search.publish
+    concerned = any(Need.SENSITIVE in model.needs for _, _, model in policy.requirements())
+    if not concerned or (form is not None and form.is_diverse):
+        return None
+    return {
+        "exposed": not policy.search.independent,
+        "adversary": "knows the algorithm, the requirements, and the quasi-identifiers of all individuals of a group",
+    }
 
 
 def representatives(table: Table, policy: Policy) -> dict[str, str]:

@@ -99,6 +99,11 @@ class Microaggregation(Technique):
         within = _within(points, units.persons, labels)
         return within_limit(goal, treatment.with_figures(within=within), progress)
 
+    @property
+    def reads_values(self) -> bool:
+        """Whether groups are formed from the values of a sensitive column."""
+        return self.spread is not None
+
     def _check_spread(self, goal: Goal, jury: Jury) -> None:
         """Refuse to spread a column that is not sensitive, or no requirement reads, or of several records."""
         table = goal.space.table

@@ -109,6 +109,11 @@ class Technique(Checked):
         return ""
 
     @property
+    def reads_values(self) -> bool:
+        """Whether these options form classes from sensitive values, beyond the evaluation of requirements."""
+        return False
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """Notes for the data owner on information that these options disclose."""
         return ()

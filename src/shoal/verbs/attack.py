@@ -199,6 +199,9 @@ def _remaking(inputs: Inputs, release: Any, scene: Scene) -> Remade | None:
     if not policy.require or policy.tables:
         return None
 
+    if policy.search.independent:
+        return lambda column, codes: scene  # noqa: ARG005 - the same classes, whatever the values
+
     def remade(column: str, codes: Codes) -> Scene | None:
         table = _with_values(scene.original, column, codes)
         try:
