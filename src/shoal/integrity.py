@@ -41,9 +41,11 @@ def _manifests(path: Path) -> list[Path]:
 
 def further_files(manifest: Path) -> list[Path]:
     """Return the unmodified files of a release that its manifest lists, without the one after which it is named."""
-    listed = _content(manifest).get("files")
+    listed, first = _content(manifest).get("files"), manifest.name.removesuffix(MANIFEST)
     files = listed if isinstance(listed, dict) else {}
-    paths = {manifest.with_name(str(name)): digest for name, digest in files.items()}
+    of_set = f"{Path(first).stem}." if manifest.name != DATASET else ""  # files beside a table are named after it
+    names = [name for name in files if Path(name).name == name and name.startswith(of_set)]
+    paths = {manifest.with_name(name): files[name] for name in names}
     return [path for path, digest in paths.items() if path.is_file() and sha256(path) == digest]
 
 

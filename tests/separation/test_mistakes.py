@@ -1,14 +1,16 @@
 """What users got wrong, or what answered wrongly: found by people who tried releases in several tables."""
 
+import hashlib
+import json
 import shutil
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 from tests.effort import tiered
 
 import shoal
-from shoal.errors import AttackError, ModelError, PolicyError, RecodingError, ShoalError
+from shoal.errors import AttackError, ModelError, PolicyError, RecodingError, ReleaseError, ShoalError
 
 ROLES = {"age": "quasi", "sex": "quasi", "dx": "sensitive"}
 
@@ -148,7 +150,7 @@ def test_hints_lead_on():
     skewed = {**data(), "dx": ["a" if place % 10 else "b" for place in range(400)]}
     with pytest.raises(ShoalError, match="No l is possible") as caught:
         shoal.anonymize(skewed, policy(l=2))
-    assert "Do not release column 'dx'" in caught.value.hint
+    assert 'publish = "table"' in caught.value.hint
     two = {**data(), "dx": [*"aabb"] * 90 + ["c"] * 40}
     asked = {"model": "l-diversity", "l": 3}
     for own in (2, 4, None):
@@ -295,3 +297,85 @@ def test_tables_of_other_releases_are_not_attacked_together():
     half = second.to_frame("pyarrow").slice(0, 150)
     with pytest.raises(RecodingError, match="other buckets"):
         shoal.attack(data(), first, values=half, quasi=["age", "sex"], sensitive="dx", in_order=True)
+
+
+def test_the_tables_of_the_manifest_are_attacked_together(tmp_path):
+    """Tables of another release have the same numbers of buckets, and would hide what is learned."""
+    asked = policy(l=4)
+    for name in ("one.csv", "two.csv"):
+        shoal.anonymize(data(), asked).save(tmp_path / name)
+    files = {"attacks": ["bucket-inference"], "policy": asked}
+    alone = shoal.attack(data(), tmp_path / "one.csv", **files).results[0]
+    named = shoal.attack(data(), tmp_path / "one.csv", values=tmp_path / "one.values.csv", **files).results[0]
+    assert named.success == alone.success
+    with pytest.raises(ReleaseError, match="which are not the given ones"):
+        shoal.attack(data(), tmp_path / "one.csv", values=tmp_path / "two.values.csv", **files)
+    asked = policy("slicing", together=[["age"], ["sex"]])
+    shoal.anonymize(data(), asked).save(tmp_path / "slices.csv")
+    with pytest.raises(ReleaseError, match="names 2 other tables"):
+        shoal.attack(data(), tmp_path / "slices.csv", asked, values=tmp_path / "slices.values.csv")
+
+
+@pytest.mark.parametrize("kind", ["buckets", "permutation"])
+def test_one_of_several_values_against_all_orders(kind):
+    """The values of a bucket are in any order: one of several records of an individual has a value more often."""
+    table = {"who": [*"aabbcd"], "sex": ["f"] * 6, "dx": ["flu", "ms", "flu", "gout", "ms", "flu"]}
+    if kind == "buckets":
+        first = {"sex": ["f"] * 6, "bucket": [1, 2, 1, 3, 1, 2]}
+        second = {"bucket": [1, 1, 1, 2, 2, 3], "dx": ["flu", "ms", "gout", "ms", "flu", "flu"]}
+    else:
+        first, second = {"sex": ["f"] * 6, "bucket": [1] * 6}, {"bucket": [1] * 6, "dx": table["dx"]}
+    options = {"quasi": "sex", "sensitive": "dx", "subject": "who", "in_order": True}
+    found = shoal.attack(table, first, values=second, attacks="bucket-inference", **options).results[0]
+    buckets = {bucket: [] for bucket in (1, 2, 3)}
+    for bucket, value in zip(second["bucket"], second["dx"], strict=True):
+        buckets[bucket].append(value)
+    most = []
+    for person in "abcd":
+        mine = [bucket for bucket, who in zip(first["bucket"], table["who"], strict=True) if who == person]
+        sums = dict.fromkeys(("flu", "ms", "gout"), 0.0)
+        for bucket in set(mine):
+            draws = [*combinations(buckets.get(bucket, []), mine.count(bucket))]
+            for value in sums:
+                sums[value] += np.mean([value in draw for draw in draws])
+        if len(mine) > 1:
+            most.append(max(sums.values()))
+    assert found.details["most_probable_of_several_values"] == pytest.approx(min(max(most), 1))
+
+
+def test_external_reports_do_not_count_individuals_with_several_values():
+    persons = [f"p{place // 2}" for place in range(400)]
+    asked = shoal.Policy.parse("""
+version = 1
+data.subject = "who"
+columns = { age = "quasi", sex = "quasi", dx = "sensitive" }
+publish.attacks = true
+search.publish = { kind = "buckets", l = 3, identities_public = true }
+""")
+    table = {**data(), "who": persons}
+    table["age"] = [table["age"][place // 2 * 2] for place in range(400)]
+    table["sex"] = [table["sex"][place // 2 * 2] for place in range(400)]
+    release = shoal.anonymize(table, asked)
+    report = shoal.report(table, release, shoal.attack(table, release))
+    assert "Individuals concerned" in report.to_markdown()
+    external = report.external().to_markdown()
+    assert "It can be more probable that one of several values" in external
+    assert "Individuals concerned" not in external
+
+
+def test_manifests_name_files_of_their_release_only(tmp_path):
+    """A manifest that was changed by hand must not remove other files."""
+    (tmp_path / "folder").mkdir()
+    target, precious = tmp_path / "folder" / "out.csv", tmp_path / "precious.csv"
+    precious.write_text("x", encoding="utf-8")
+    (tmp_path / "folder" / "mine.csv").write_text("x", encoding="utf-8")
+    shoal.anonymize(data(), policy("buckets", K)).save(target)
+    manifest = target.with_name("out.csv.manifest.json")
+    content = json.loads(manifest.read_text(encoding="utf-8"))
+    digest = hashlib.sha256(b"x").hexdigest()
+    content["files"] |= {"../precious.csv": digest, "mine.csv": digest}
+    manifest.write_text(json.dumps(content), encoding="utf-8")
+    shoal.anonymize(data(), quasi=["age", "sex"], k=5).save(target, force=True)
+    assert precious.exists()
+    assert (tmp_path / "folder" / "mine.csv").exists()
+    assert not (tmp_path / "folder" / "out.values.csv").exists()

@@ -113,8 +113,8 @@ class FormComparison(Presentable):
             yield f"Median error: relative error of {queries}, estimated from the release."
             yield (
                 f"Guessed: values of '{self.column}' that an adversary guesses who learns from the release "
-                f"(bucket-inference). Without learning, no value has a probability above {share(1 / self.l)}. Control: "
-                "the share guessed where nothing can be learned. A model of other individuals guesses "
+                f"(bucket-inference). Without learning, no value of a record exceeds {share(1 / self.l)}. "
+                "Control: the share guessed where nothing can be learned. A model of other individuals guesses "
                 f"{share(self.guessed)} without the release."
             )
             yield "Unique: individuals who are unique in the released quasi-identifiers."

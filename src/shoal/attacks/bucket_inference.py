@@ -166,22 +166,33 @@ def _shuffled(bucketed: BucketedValues, rng: np.random.Generator) -> tuple[Bucke
 def _of_several(scene: Scene, bucketed: BucketedValues) -> dict[str, float]:
     """Return the highest probability that one of several values of an individual is a given one, without learning.
 
-    The bound is the sum over the buckets of the individual, whose values differ; nothing if all are in one bucket.
-    ``individuals_above``: the number of individuals with a higher one than any single value has.
+    The bound is the sum over the buckets of the individual: with m records in a bucket of n values, n_s of them s, the
+    probability of s is 1 − C(n − n_s, m) / C(n, m). Records share their value if the bucket has fewer values than
+    records. Nothing if no individual has several values. ``individuals_above``: the number of individuals with a higher
+    probability than any single value has.
     """
-    known = scene.owners >= 0
-    pairs = np.unique(np.stack([scene.owners[known], bucketed.of_record[known]], axis=1), axis=0)
-    pairs = pairs[np.isin(pairs[:, 0], pairs[1:, 0][np.diff(pairs[:, 0]) == 0])]
-    if not len(pairs):
+    known = np.flatnonzero(scene.owners >= 0)
+    number = int(max(bucketed.of_record.max(initial=0), bucketed.buckets.max(initial=0))) + 1
+    pairs, records = np.unique(scene.owners[known] * number + bucketed.of_record[known], return_counts=True)
+    persons, buckets = pairs // number, pairs % number
+    totals = np.bincount(bucketed.buckets, bucketed.counts, number).astype(np.int64)
+    is_shared = totals < np.bincount(bucketed.of_record, minlength=number)
+    drawn = np.where(is_shared[buckets], 1, records)
+    several = np.isin(persons, np.flatnonzero(np.bincount(persons, drawn) > 1))
+    if not several.any():
         return {}
-    totals = np.bincount(bucketed.buckets, bucketed.counts)
-    share = bucketed.counts / totals[bucketed.buckets]
-    sizes = np.bincount(bucketed.buckets, minlength=len(totals))
-    pair, place = expanded((np.cumsum(sizes) - sizes)[pairs[:, 1]], sizes[pairs[:, 1]])
-    of_value = pairs[pair, 0] * bucketed.column.size + bucketed.values[place]
-    keys, at = np.unique(of_value, return_inverse=True)
-    sums = np.minimum(np.bincount(at, share[place]), 1.0)
-    above = np.unique(keys[sums > share.max() * (1 + 1e-9)] // bucketed.column.size)
+    persons, buckets, drawn = persons[several], buckets[several], drawn[several]
+    sizes = np.bincount(bucketed.buckets, minlength=number)
+    pair, place = expanded((np.cumsum(sizes) - sizes)[buckets], sizes[buckets])
+    none = np.ones(len(pair))
+    for step in range(int(drawn.max())):
+        whole = np.maximum(totals[buckets[pair]] - step, 1)
+        left = np.maximum(whole - bucketed.counts[place], 0)
+        none *= np.where(step < drawn[pair], left / whole, 1)
+    keys, at = np.unique(persons[pair] * bucketed.column.size + bucketed.values[place], return_inverse=True)
+    sums = np.minimum(np.bincount(at, 1 - none), 1.0)
+    single = (bucketed.counts / totals[bucketed.buckets]).max()
+    above = np.unique(keys[sums > single * (1 + 1e-9)] // bucketed.column.size)
     return {"most_probable_of_several_values": float(sums.max()), "individuals_above": float(len(above))}
 
 

@@ -1,7 +1,10 @@
 """Further tables of a release in several tables, as its manifest names them."""
 
 import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
+from shoal.errors import ReleaseError
 from shoal.fileset import MANIFEST, sha256
 from shoal.table.reading import read
 from shoal.table.table import Table
@@ -12,14 +15,35 @@ def further_tables(released: Table) -> tuple[tuple[Table, ...], str | None]:
 
     None if the file has no manifest, or is not in several tables.
     """
+    hashes, link = _named(released)
+    path = released.source.files[0] if hashes else Path()
+    return tuple(read(path.parent / name) for name in hashes), link
+
+
+def check_further_tables(released: Table, further: Sequence[Table]) -> None:
+    """Refuse further tables other than those that the manifest of a released file names, as far as both are files."""
+    hashes, _ = _named(released)
+    files = [file for table in further for file in table.source.files]
+    if hashes and len(files) == len(further) and {sha256(file) for file in files} != {*hashes.values()}:
+        raise ReleaseError(
+            "other-tables",
+            "The manifest of '{file}' names {number:other table}, which are not the given ones.",
+            remedy="Omit the further tables: they are found by the manifest.",
+            file=released.source.files[0].name,
+            number=len(hashes),
+        )
+
+
+def _named(released: Table) -> tuple[Mapping[str, str], str | None]:
+    """Return the hash of each further table of a release, and the column that links them."""
     if len(released.source.files) != 1:
-        return (), None
+        return {}, None
     (path,) = released.source.files
     try:
         manifest = json.loads(path.with_name(f"{path.name}{MANIFEST}").read_text(encoding="utf-8"))
-        is_split = "split" in manifest and manifest["file_sha256"] == sha256(path)
-        names = [str(name) for name in manifest["files"]] if is_split else []
-        link = str(manifest["split"]["link"]) if is_split else None
-    except (OSError, ValueError, RecursionError, KeyError, TypeError):
-        return (), None
-    return tuple(read(path.parent / name) for name in names), link
+        if "split" not in manifest or manifest["file_sha256"] != sha256(path):
+            return {}, None
+        hashes = {str(name): str(digest) for name, digest in manifest["files"].items()}
+        return hashes, str(manifest["split"]["link"])
+    except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        return {}, None

@@ -12,7 +12,7 @@ from shoal.models.model import MODELS, Model
 from shoal.perturbations.assigned import Assigned
 from shoal.remedy import Setting, by, either
 from shoal.separation.anatomy import anatomised
-from shoal.separation.eligibility import check_eligible, diversity, not_eligible
+from shoal.separation.eligibility import check_eligible, diversity, most_diverse, not_eligible
 from shoal.separation.separation import SEPARATIONS, Separable, Separation
 from shoal.separation.split import VALUES, PlaceBuckets, Split
 
@@ -71,14 +71,19 @@ class Buckets(Separation):
         _check_insensitive(table, name)
         size, places = max(diversity(self.l, table.distinct), table.least), table.places(name)
         required = max(table.distinct, table.least)
-        check_eligible(name, np.bincount(places.codes, minlength=1).astype(np.int64), self.l, required)
-        random = table.random(f"buckets of {name}", 2 * len(places.draws))
+        counts, random = (
+            np.bincount(places.codes, minlength=1).astype(np.int64),
+            table.random(f"buckets of {name}", 2 * len(places.draws)),
+        )
+        if places.persons is None:
+            check_eligible(name, counts, self.l, required)
         of_place = anatomised(places.codes, size, random, places.persons)
         if of_place is None:
+            most = min(size - 1, most_diverse(counts))
             possible = (
-                n for n in range(size - 1, 1, -1) if anatomised(places.codes, n, random, places.persons) is not None
+                n for n in range(most, 1, -1) if anatomised(places.codes, n, random, places.persons) is not None
             )
-            reason = "individuals with several values of column '{column}' prevent"
+            reason = "individuals with several values of column '{column}', or frequent values, prevent"
             raise not_eligible(name, reason, self.l, required, next(possible, 1))
         numbers = np.argsort(table.random(f"numbers of the buckets of {name}", int(of_place.max()) + 1), kind="stable")
         numbered = numbers[of_place].astype(narrowest(len(numbers)))

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import PolicyError
-from shoal.remedy import Action, Setting, either
+from shoal.remedy import Action, Setting, by, either
 
 
 def most_diverse(counts: NDArray[np.int64]) -> int:
@@ -62,7 +62,10 @@ def not_eligible(name: str, reason: str, own: int | None, required: int, largest
 def _reduction(own: int | None, required: int, largest: int) -> str | Action:
     """Return what can be done: reduce the option, the requirement, or both."""
     if largest < 2:
-        return "Do not release column '{column}', or only with requirements that concern no sensitive values."
+        return either(
+            by("Release one table without requirements on column '{column}'", Setting("search.publish", "table")),
+            "do not release the column",
+        )
     if required <= largest:
         return Setting("search.publish.l", largest)
     both = "" if own is None or own <= largest else ", and set l = {largest} for the buckets"

@@ -12,7 +12,7 @@ from shoal.hierarchy.spec import bind_all
 from shoal.models.evidence import Gatherer
 from shoal.policy.policy import Policy
 from shoal.population import Population
-from shoal.release.further_tables import further_tables
+from shoal.release.further_tables import check_further_tables, further_tables
 from shoal.release.release import Release
 from shoal.separation.split import LINK
 from shoal.table.column import SUPPRESSED
@@ -123,6 +123,7 @@ class ReleasedTables:
         if others is not None:
             further = others if isinstance(others, list | tuple) else [others]
             tables = (first, *(table_of(table, suppressed=SUPPRESSED) for table in further))
+            check_further_tables(first, tables[1:])
             known = release.link if isinstance(release, Release) else further_tables(first)[1]
         elif isinstance(release, Release):
             tables, known = ((first, *release.split[1:]) if release.split else (first,)), release.link

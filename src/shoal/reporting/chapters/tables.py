@@ -21,8 +21,8 @@ def tables(findings: PublicFindings, audience: Audience) -> Section | None:
         Text(f"{split.form.says} {split.form.guarantee}"),
         _columns(split),
         Text(" ".join(_identities(findings, split, audience)), Tone.NOTE),
-        _learned(split.inference, None if isinstance(findings, Findings) else audience),
-        *(Text(sentence) for sentence in _of_several(split.inference, audience)),
+        _learned(split, None if isinstance(findings, Findings) else audience),
+        *(Text(sentence) for sentence in _of_several(findings, split.inference)),
         *(Text(sentence) for sentence in _error(split)),
     ]
     if not split.inference:
@@ -51,14 +51,16 @@ def _identities(findings: PublicFindings, split: SplitFindings, audience: Audien
         yield f"Unique in them: {unique} of {persons}. It can be seen whether an individual is in the data."
 
 
-def _learned(results: tuple[Result, ...], audience: Audience | None) -> Sheet | None:
+def _learned(split: SplitFindings, audience: Audience | None) -> Sheet | None:
     """Return what is guessed with and without learning from the release; ``audience``: recipients, if any."""
-    if not results:
+    if not split.inference:
         return None
     rows = []
-    for result in results:
+    for result in split.inference:
         promised = result.details.get("most_probable_without_learning")
         most = "–" if promised is None else share(float(promised))
+        if promised is not None and audience is not None and split.form.groups_columns:
+            most = share(widened(0, float(promised))[1])  # a maximum over the individuals of the original
         rows.append((result.title, most, *(_exact(result) if audience is None else _rounded(result, audience))))
     headings = ("attack", "without learning, at most", "guessed (95% CI)", "without the release", "control")
     note = (
@@ -70,17 +72,21 @@ def _learned(results: tuple[Result, ...], audience: Audience | None) -> Sheet | 
     return Sheet("Sensitive values inferred from buckets", headings, tuple(rows), notes)
 
 
-def _of_several(results: tuple[Result, ...], audience: Audience) -> Iterator[str]:
-    """Yield a sentence on individuals with several values, if there are any."""
+def _of_several(findings: PublicFindings, results: tuple[Result, ...]) -> Iterator[str]:
+    """Yield a sentence on individuals with several values, if there are any; figures for the owner only."""
     for result in results:
         most = result.details.get("most_probable_of_several_values")
-        if most is not None:
-            number = audience.count(int(result.details["individuals_above"]))
-            yield (
-                f"The limit applies to each value of {result.column} by itself. It can be more probable that one of "
-                f"several values of an individual is a given one: up to {share(float(most))} without learning. "
-                f"Individuals concerned: {number}."
-            )
+        if most is None:
+            continue
+        sentence = (
+            f"The limit applies to each value of {result.column} by itself. It can be more probable that one of "
+            "several values of an individual is a given one"
+        )
+        if not isinstance(findings, Findings):
+            yield f"{sentence}."
+            continue
+        number = int(result.details["individuals_above"])
+        yield f"{sentence}: up to {share(float(most))} without learning. Individuals concerned: {number:,}."
 
 
 def _exact(result: Result) -> tuple[str, str, str]:
