@@ -1,5 +1,8 @@
 """What a result of an attack concludes from its estimate, its baseline and its control."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from shoal.analyses.estimate import Estimate
@@ -22,11 +25,25 @@ def result(low, value, high, baseline, control=None):
         (0.25, 0.3, None, False),  # the interval holds the baseline
         (0.31, 0.3, 0.2, True),
         (0.31, 0.2, 0.35, False),  # no more than on people who are not in the data
-        (0.31, 0.0, 0.3, True),
+        (0.31, 0.0, 0.3, False),  # the control has an interval, too
+        (0.31, 0.0, 0.29, True),
     ],
 )
 def test_a_gain_is_sure_only_above_baseline_and_control(low, baseline, control, sure):
     assert result(low, 0.4, 0.5, baseline, control).is_sure is sure
+
+
+def test_several_results_are_judged_together():
+    """With twenty attacks, one in twenty would be significant by chance."""
+    alone = result(0.31, 0.4, 0.5, 0.3)
+    assert [replace(alone, comparisons=number).is_sure for number in (1, 20)] == [True, False]
+    rng = np.random.default_rng(1)
+    wrong = 0
+    for _ in range(300):
+        shares = rng.binomial(500, 0.3, 15) / 500
+        results = [replace(alone, success=Estimate.share(share, 500), comparisons=15) for share in shares.tolist()]
+        wrong += any(one.is_sure for one in results)
+    assert wrong / 300 <= 0.05
 
 
 @pytest.mark.parametrize(("baseline", "control", "gain"), [(0.2, None, 0.25), (0.2, 0.3, 1 / 7), (0.4, 0.3, 0.0)])

@@ -39,6 +39,7 @@ class Attack(Checked):
     targets_release: ClassVar[bool] = True  # whether the release is attacked, so that its success can be limited
     judges_perturbed: ClassVar[bool] = False  # whether its limit may replace k-anonymity of perturbed columns
     reads_sets: ClassVar[bool] = False  # whether it takes cells for true sets, so that means mislead it
+    bounded_by_size: ClassVar[bool] = False  # whether classes of k individuals accept a success of 1/k
     about: ClassVar[frozenset[Role]] = frozenset({Role.SENSITIVE})  # the columns whose success can be limited
     unit: ClassVar[str] = "individual"  # what success is a share of
     baseline_is: ClassVar[str] = "the same success without the release"  # the baseline in words

@@ -52,6 +52,19 @@ class Attacked(Presentable):
             strongest[criterion] = None if is_open else best
         return strongest
 
+    def succeeding(self, accepted: float) -> tuple[Result, ...]:
+        """Return the results with a significant gain, beyond the risk that the requirements accept.
+
+        ``accepted``: the success of linkage that the requirements accept, such as 1/k.
+        """
+        return tuple(
+            result
+            for result in self.results
+            if result.is_sure
+            and not ATTACKS[result.attack].off_card
+            and not (ATTACKS[result.attack].bounded_by_size and result.success.low <= accepted)
+        )
+
     def why_not_assessed(self, criterion: Criterion) -> str:
         """Return the reason why a risk of WP216 is not assessed."""
         return f"{self.undecided[criterion]} was not run" if criterion in self.undecided else "no attack was run"
@@ -130,6 +143,8 @@ def battery(scene: Scene, tried: Sequence[Attack], notes: tuple[str, ...]) -> At
         results += outcomes
         if not outcomes:
             left_out[attack.name] = "The release has no column that it applies to."
+    judged = sum(not ATTACKS[result.attack].off_card for result in results)
+    results = [replace(result, comparisons=max(judged, 1)) for result in results]
     done = {result.attack for result in results}
     decisive = [kind for kind in ATTACKS.values() if kind.name not in done and kind.must_run(scene)]
     return Attacked(tuple(results), left_out, notes, scene.seed, {attack.criterion: attack.name for attack in decisive})

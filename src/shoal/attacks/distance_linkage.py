@@ -35,6 +35,7 @@ class DistanceLinkage(Attack):
 
     name: ClassVar[str] = "distance-linkage"
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
+    bounded_by_size: ClassVar[bool] = True
     criterion: ClassVar[Criterion] = Criterion.LINKABILITY
     baseline_is: ClassVar[str] = "a random record"
     judges_perturbed: ClassVar[bool] = True

@@ -37,6 +37,7 @@ class Linkability(Attack):
 
     name: ClassVar[str] = "linkability"
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
+    bounded_by_size: ClassVar[bool] = True
     criterion: ClassVar[Criterion] = Criterion.LINKABILITY
     baseline_is: ClassVar[str] = "two random records"
 

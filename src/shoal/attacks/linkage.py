@@ -43,6 +43,7 @@ class Linkage(Attack):
 
     name: ClassVar[str] = "linkage"
     adversary: ClassVar[Adversary] = Adversary.CLASSICAL
+    bounded_by_size: ClassVar[bool] = True
     criterion: ClassVar[Criterion] = Criterion.LINKABILITY
     baseline_is: ClassVar[str] = "a random record; with a register, a random individual of it"
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.TRUTH})

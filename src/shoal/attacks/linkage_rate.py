@@ -31,6 +31,7 @@ class LinkageRate(Attack):
 
     name: ClassVar[str] = "linkage-rate"
     adversary: ClassVar[Adversary] = Adversary.STATISTICAL
+    bounded_by_size: ClassVar[bool] = True
     criterion: ClassVar[Criterion] = Criterion.LINKABILITY
     baseline_is: ClassVar[str] = "a random record"
     needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.KNOWN, AttackNeed.TRUTH})

@@ -46,6 +46,7 @@ class ProbabilisticLinkage(Attack):
 
     name: ClassVar[str] = "probabilistic-linkage"
     adversary: ClassVar[Adversary] = Adversary.STATISTICAL
+    bounded_by_size: ClassVar[bool] = True
     criterion: ClassVar[Criterion] = Criterion.LINKABILITY
     baseline_is: ClassVar[str] = "a random record"
     judges_perturbed: ClassVar[bool] = True

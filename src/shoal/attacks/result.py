@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import hypot
+from statistics import NormalDist
 from typing import Any
 
-from shoal.analyses.estimate import Estimate
+from shoal.analyses.estimate import NORMAL, Estimate
 from shoal.recoding.nodes import Floats
 from shoal.words import short
 
@@ -52,7 +54,9 @@ class Result:
     success of the same attack on individuals outside the data, which is due to general knowledge; or, if
     ``control_is_chance``, where nothing can be learned from the release. ``persons[i]``: the
     success on record i of the original, NaN for records that were not attacked. ``axis``: the variable of the curve.
-    ``column``: the attacked column, if any. ``variant``: the variant of the attack, if there are several.
+    ``ceiling``, ``floor``: the success of the same attack on the original, and on a release in which every
+    quasi-identifier is suppressed, if measured. ``column``: the attacked column, if any. ``variant``: the variant of
+    the attack, if there are several. ``comparisons``: the number of results that are judged together.
     """
 
     attack: str
@@ -67,6 +71,9 @@ class Result:
     variant: str = ""
     control: Estimate | None = None
     control_is_chance: bool = False
+    ceiling: Estimate | None = None
+    floor: Estimate | None = None
+    comparisons: int = 1
     persons: Floats | None = field(default=None, repr=False)
     axis: str = ""
     curve: tuple[CurvePoint, ...] = ()
@@ -86,6 +93,8 @@ class Result:
             "high": self.success.high,
             "baseline": self.baseline,
             "control": None if self.control is None else self.control.value,
+            "ceiling": None if self.ceiling is None else self.ceiling.value,
+            "floor": None if self.floor is None else self.floor.value,
             "lift": self.lift,
             "risk": self.risk,
             "targets": self.targets,
@@ -172,8 +181,24 @@ class Result:
 
     @property
     def is_sure(self) -> bool:
-        """Whether the gain over baseline and control is significant: the 95% interval lies above both."""
-        return self.success.low > self._reference
+        """Whether the gain over baseline and control is significant, at 5% for all ``comparisons`` together.
+
+        The errors of success and control are both taken into account. With a single comparison and no control, the 95%
+        interval lies above the baseline.
+
+        >>> from dataclasses import replace
+        >>> one = Result("a", "b", Adversary.CLASSICAL, Criterion.INFERENCE, Estimate(0.64, 0.61, 0.67), 0.6, 10, 0)
+        >>> one.is_sure, replace(one, comparisons=20).is_sure, replace(one, control=Estimate(0.6, 0.57, 0.63)).is_sure
+        (True, False, False)
+        """
+        factor = NormalDist().inv_cdf(1 - 0.025 / self.comparisons) / NORMAL
+        below = factor * (self.success.value - self.success.low)
+        if self.success.value - below <= self.baseline + 1e-12:
+            return False
+        if self.control is None or self.control_is_chance:
+            return True
+        apart = hypot(below, factor * (self.control.high - self.control.value))
+        return self.success.value - apart > self.control.value
 
     @property
     def _reference(self) -> float:

@@ -28,7 +28,7 @@ def wp216(attacked: Attacked) -> Chart:
     present = [value["question"].lower() for value in values if value["kind"] == "present"]
     names = f" ({', '.join(present)})" if present else ""
     title = f"WP216: {len(present)} of 3 risks present{names}"
-    subtitle = "Bar: gain of the best attack over baseline and control. Not significant: the CI includes one of them"
+    subtitle = "Bar: gain of the best attack over baseline and control. Significance: 5% for all attacks together"
     return Chart.of(title, subtitle, _body(values))
 
 

@@ -62,6 +62,10 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
     link: given.Link = None,
     only: Annotated[str | None, typer.Option(help="Attacks to run, comma-separated (default: all that apply).")] = None,
     targets: Annotated[int, typer.Option(min=1, help="Maximum number of targets.")] = 10_000,
+    ceilings: Annotated[
+        bool,
+        typer.Option("--ceilings", help="Also attack the original, and a release without quasi-identifiers."),
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of random choices.")] = 0,
     pictures: Annotated[Path | None, typer.Option(help="Folder for charts of the results.")] = None,
     force: given.Force = False,
@@ -116,6 +120,7 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
             link=link,
             attacks=given.names(only),
             targets=targets,
+            ceilings=ceilings,
             seed=seed,
             progress=hook,
         )
@@ -164,6 +169,20 @@ def _way(result: "Result") -> str:
     return f"{result.attack} ({result.variant})" if result.variant else result.attack
 
 
+def _show_ceilings(attacked: "Attacked", out: "Console") -> None:
+    """Print the success on the original and on a fully suppressed release, if it was measured."""
+    measured = [result for result in attacked.results if result.ceiling is not None]
+    if not measured:
+        return
+    table = grid("attack", "suppressed", "release", "original")
+    for result in measured:
+        floor = "–" if result.floor is None else share(result.floor.value)
+        ceiling = "–" if result.ceiling is None else share(result.ceiling.value)
+        table.add_row(plain(result.title), floor, share(result.success.value), ceiling)
+    out.print("\nSuccess if all quasi-identifiers are suppressed, on the release, and on the original:")
+    out.print(table)
+
+
 def show(attacked: "Attacked", out: "Console") -> None:
     """Print the success of each attack, and the risks of WP216."""
     from shoal.attacks.attack import ATTACKS
@@ -193,6 +212,7 @@ def show(attacked: "Attacked", out: "Console") -> None:
             result.gained_points,
         )
     out.print(table)
+    _show_ceilings(attacked, out)
     out.print("\nSuccess and baseline:")
     for name, result in {_way(result): result for result in attacked.results}.items():
         out.print(f"  {plain(name)}: {plain(result.says)}; baseline: {ATTACKS[result.attack].baseline_is}")

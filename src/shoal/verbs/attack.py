@@ -9,6 +9,7 @@ import numpy as np
 from shoal.attacks.attack import ATTACKS, Attack
 from shoal.attacks.battery import Attacked, battery, chosen_attacks
 from shoal.attacks.caveats import notes
+from shoal.attacks.ceilings import with_ceilings
 from shoal.attacks.scene import TARGETS, Remade, Scene
 from shoal.attacks.split_tables import SplitTables
 from shoal.attacks.truth import in_register
@@ -84,6 +85,7 @@ def attack(  # noqa: PLR0913 - keyword-only options
     attacks: Sequence[str | Attack] | None = None,
     targets: int = TARGETS,
     seed: int = 0,
+    ceilings: bool = False,
     matched: Match | None = None,
     progress: Hook | None = None,
 ) -> Attacked:
@@ -97,8 +99,9 @@ def attack(  # noqa: PLR0913 - keyword-only options
     further table of a release in several tables, or a list of them (default: those that the manifest names). ``link``:
     the column with the number of the bucket, in all of them (default: as the manifest states, or ``bucket``).
     ``attacks``: names of attacks, or attacks with parameters (default: all that apply, and those that the policy
-    limits). ``targets``: the maximum number of attacked individuals, drawn at random. ``matched``: the match of the
-    records, if already computed.
+    limits). ``targets``: the maximum number of attacked individuals, drawn at random. ``ceilings``: whether the attacks
+    are also run on the original, and on a release without quasi-identifiers. ``matched``: the match of the records, if
+    already computed.
 
     >>> import shoal
     >>> data = {"age": [31, 34, 71, 78], "dx": ["flu", "ms", "flu", "flu"]}
@@ -173,7 +176,8 @@ def attack(  # noqa: PLR0913 - keyword-only options
     chosen = chosen_attacks(scene, attacks)
     if attacks is None:
         chosen += [kind() for kind in _limited(inputs.policy, {attack.name for attack in chosen})]
-    return battery(scene, chosen, tuple(notes(scene, how, register)))
+    found = battery(scene, chosen, tuple(notes(scene, how, register)))
+    return with_ceilings(found, scene, chosen, scene.progress) if ceilings else found
 
 
 def _other_release(release: Any, table: Table) -> SplitTables:

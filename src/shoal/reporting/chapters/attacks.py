@@ -100,7 +100,10 @@ def _sheet(figures: tuple[str, ...], rows: Sequence[tuple[str, ...]], *notes: st
             "(queries). Semi-honest: analyses the release as it is; malicious: searches for poorly protected records."
         ),
         "pp: percentage points. CI: confidence interval. Missing sensitive values are not attacked.",
-        "Significant: the confidence interval lies above the baseline and, where measured, above the control.",
+        (
+            "Significant: the gain over the baseline and, where measured, over the control, at a level of 5% for all "
+            "attacks together (Bonferroni)."
+        ),
     )
     headings = ("attack", "adversary", *figures, "significant")
     return Sheet("Results of the attacks", headings, tuple(rows), (*meanings, *notes), words=2)

@@ -16,6 +16,7 @@ from shoal.reporting.findings import Findings, PublicFindings
 from shoal.sheet import Sheet
 from shoal.words import counted, odds, share, short
 
+_SHOWN = 5  # attacks named in the verdict
 _INHERITED = (
     "The records of a table also have the attributes of the records that they refer to, because an adversary who has "
     "all tables can look them up. Classes and risks include these attributes."
@@ -75,7 +76,20 @@ def verdict(findings: PublicFindings | DatasetFindings) -> Text:
         Guarantee.MEASURED: "limits for attacks measured, with 95% intervals",
     }
     how = f" ({'; '.join(says for way, says in ways.items() if way in known)})" if findings.ours else ""
-    return Text(f"The release meets {which} of the policy{how}.", Tone.GOOD)
+    beyond = _beyond(findings)
+    attacks = f"; attacks succeed: {beyond}" if beyond else ""
+    return Text(f"The release meets {which} of the policy{how}{attacks}.", Tone.NOTE if beyond else Tone.GOOD)
+
+
+def _beyond(findings: PublicFindings | DatasetFindings) -> str:
+    """Return the attacks that achieve more than the requirements accept; figures for the owner only."""
+    named: dict[str, None] = {}
+    for table, found in findings.by_table.items():
+        results = () if found.attacks is None else found.attacks.succeeding(float(found.threshold))
+        for result in sorted(results, key=lambda result: -result.gain):
+            success = f" ({share(result.success.value)})" if isinstance(found, Findings) else ""
+            named[f"{f'{table}: ' if table else ''}{result.title}{success}"] = None
+    return ", ".join([*named][:_SHOWN]) + (f" and {len(named) - _SHOWN} more" if len(named) > _SHOWN else "")
 
 
 def _of_tables(findings: DatasetFindings, audience: Audience) -> Iterator[Sheet | Facts]:
