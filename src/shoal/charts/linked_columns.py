@@ -4,10 +4,10 @@ import json
 from math import cos, pi, sin
 from typing import Any
 
+from shoal.analyses.links import Link, Way
 from shoal.charts.chart import Chart
 from shoal.charts.colours import FAINT, LINES
 from shoal.identification.identification import Identification
-from shoal.identification.links import Link, Way
 from shoal.words import counted
 
 _WAYS = [way.value for way in Way]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.analyses.links import Link, Way, links
 from shoal.classes.classes import Classes
 from shoal.errors import ModelError, did_you_mean
 from shoal.identification.concepts import Concept
@@ -15,7 +16,6 @@ from shoal.identification.contribution import Key, ShapleyValues, contribution, 
 from shoal.identification.finding import Finding
 from shoal.identification.g_distinct import ALPHA, BETA, MOST_MISSING, GDistinct, g_distinct, risk_rate
 from shoal.identification.hipaa import Item, checklist
-from shoal.identification.links import Link, Way, links
 from shoal.identification.proposal import Confidence, Proposal, proposal, rated
 from shoal.identification.purpose import DEFAULT, purpose_of
 from shoal.identification.seen import Seen

@@ -11,8 +11,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from shoal.analyses.links import Floats, Link, Sample, Way, links
 from shoal.errors import PolicyError
-from shoal.identification.links import Floats, Link, Sample, Way, links
 from shoal.release.transformation import Transformation
 from shoal.table.role import Role
 from shoal.table.table import Table

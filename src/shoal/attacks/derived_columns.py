@@ -1,0 +1,159 @@
+"""Derived columns: generalised values are computed from other released columns of the same record."""
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from shoal.analyses.links import Link, Way, links
+from shoal.attacks.attack import ATTACKS, Attack, AttackNeed
+from shoal.attacks.people import KnownPeople
+from shoal.attacks.result import Adversary, Criterion, Result
+from shoal.attacks.scene import Scene
+from shoal.recoding.cells import Cells
+from shoal.recoding.nodes import Floats
+from shoal.table.scale import scale
+
+
+@ATTACKS.register("derived-columns")
+class DerivedColumns(Attack):
+    """Share of individuals whose generalised value is computed from other columns of their released record.
+
+    Some columns determine others: weight and the body mass index the height, a postcode the district, a year of birth
+    the age. The adversary knows such relations. Attacked is every quasi-identifier of which the release does not show
+    the values, if columns that it shows determine it, alone or two together. The relation is taken from the original,
+    as general knowledge: a value for each value, or a linear or log-linear equation. A number is computed if it
+    deviates by at most ``tolerance`` standard deviations. Baseline: the best constant guess. Individuals without a
+    released record are not targets.
+
+    >>> import shoal
+    >>> data = {"district": ["a", "b"] * 20, "town": ["x", "y"] * 20}
+    >>> before = shoal.read(data).assign(quasi="district", insensitive="town")
+    >>> scene = Scene.of(before, shoal.read({**data, "district": ["*"] * 40}), truth=np.arange(40))
+    >>> result = next(DerivedColumns().run(scene))
+    >>> result.success.value, result.baseline, result.details["from"]
+    (1.0, 0.5, ['town'])
+    """
+
+    name: ClassVar[str] = "derived-columns"
+    adversary: ClassVar[Adversary] = Adversary.CLASSICAL
+    criterion: ClassVar[Criterion] = Criterion.INFERENCE
+    baseline_is: ClassVar[str] = "the best constant guess"
+    needs: ClassVar[frozenset[AttackNeed]] = frozenset({AttackNeed.TRUTH})
+
+    tolerance: float = Field(default=0.02, ge=0, lt=1, description="deviation of numbers, in standard deviations")
+
+    def run(self, scene: Scene) -> Iterator[Result]:
+        """Attack each quasi-identifier that the release does not show, by the relation that computes it best."""
+        shown = [name for name, cells in scene.cells.items() if _is_plain(cells) and name in scene.original]
+        targets = [name for name in scene.original.quasi if name not in shown]
+        people = scene.targets
+        if scene.truth is None or not shown or not targets:
+            return
+        people = people.some(scene.truth[people.records] >= 0)
+        found = links(scene.original, [*targets, *shown], seed=scene.seed)
+        for target in targets:
+            told = [others for link in found if (others := _others(link, target)) and {*others} <= {*shown}]
+            here = people.some(people.codes[target] != _missing(scene, target))
+            if told and len(here):
+                yield self._result(scene, here, target, list(dict.fromkeys(told)))
+
+    def _result(self, scene: Scene, people: KnownPeople, target: str, told: Sequence[tuple[str, ...]]) -> Result:
+        tries = {others: self._computed(scene, people, target, others) for others in told}
+        best = max(tries, key=lambda others: float(tries[others].mean()))
+        return self.result(
+            scene,
+            "the value is computed from other columns of the released record",
+            tries[best],
+            self._constant(scene, people, target),
+            column=target,
+            persons=scene.over_original(people, tries[best]),
+            details={"from": list(best)},
+        )
+
+    def _computed(self, scene: Scene, people: KnownPeople, target: str, others: tuple[str, ...]) -> Floats:
+        """Return whether the value of each individual is computed from the released cells of some columns."""
+        truth = scene.truth if scene.truth is not None else np.zeros(0, np.intp)
+        released = [_values(scene.cells[name], truth[people.records]) for name in others]
+        original = [scene.values(name).astype(np.int64) for name in others]
+        places = scale(scene.columns[target])
+        if places is None or len(others) == 1:
+            guess = _looked_up(scene.values(target).astype(np.int64), original[0], released[0])
+            right = guess == people.codes[target]
+            return np.asarray(
+                right if places is None else right | self._close(places, guess, people.codes[target]), np.float64
+            )
+        numbers = [scale(scene.columns[name]) for name in others]
+        if any(of is None for of in numbers):
+            return np.zeros(len(people))
+        known = [of[codes] for of, codes in zip(numbers, original, strict=True) if of is not None]
+        seen = [of[codes] for of, codes in zip(numbers, released, strict=True) if of is not None]
+        wanted, true = places[scene.values(target)], places[people.codes[target]]
+        near = self.tolerance * float(np.nanstd(wanted))
+        hits = [np.abs(guess - true) <= near for guess in _equations(wanted, known, seen)]
+        return np.asarray(np.logical_or.reduce(hits), np.float64)
+
+    def _close(self, places: Floats, guess: NDArray[np.int64], truth: NDArray[np.unsignedinteger]) -> NDArray[np.bool_]:
+        near = self.tolerance * float(np.nanstd(places))
+        with np.errstate(invalid="ignore"):
+            return np.asarray((guess >= 0) & (np.abs(places[np.maximum(guess, 0)] - places[truth]) <= near))
+
+    def _constant(self, scene: Scene, people: KnownPeople, target: str) -> float:
+        """Return the accuracy of the best constant guess."""
+        places, codes = scale(scene.columns[target]), people.codes[target]
+        if places is None:
+            return float(np.bincount(codes).max() / len(codes))
+        numbers = np.sort(places[codes])
+        ends = np.searchsorted(numbers, numbers + 2 * self.tolerance * float(np.nanstd(numbers)), side="right")
+        return float((ends - np.arange(len(numbers))).max() / len(numbers))
+
+
+def _is_plain(cells: Cells) -> bool:
+    """Return whether a released column shows values."""
+    return bool((cells.sizes[cells.nodes[cells.codes]] == 1).all())
+
+
+def _missing(scene: Scene, name: str) -> int:
+    code = scene.columns[name].missing_code
+    return -1 if code is None else code
+
+
+def _others(link: Link, target: str) -> tuple[str, ...]:
+    """Return the columns that determine a column by a relation; none if they do not."""
+    if link.told == target:
+        return link.columns
+    if target not in link.columns or not (link.both or link.way is Way.COMPUTED):
+        return ()
+    return tuple(name for name in (*link.columns, link.told) if name != target)
+
+
+def _values(cells: Cells, records: NDArray[np.intp]) -> NDArray[np.int64]:
+    """Return the value that each released record shows."""
+    return cells.members[cells.starts[cells.nodes[cells.codes[records]]]].astype(np.int64)
+
+
+def _looked_up(wanted: NDArray[np.int64], known: NDArray[np.int64], seen: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the most frequent wanted value beside each seen value; −1 if there is none."""
+    pairs, counts = np.unique(known * (int(wanted.max(initial=0)) + 1) + wanted, return_counts=True)
+    size = int(wanted.max(initial=0)) + 1
+    order = np.lexsort([-counts, pairs // size])
+    first = order[np.flatnonzero(np.diff(pairs[order] // size, prepend=-1))]
+    often = np.full(int(max(known.max(initial=0), seen.max(initial=0))) + 1, -1, np.int64)
+    often[pairs[first] // size] = pairs[first] % size
+    return often[seen]
+
+
+def _equations(wanted: Floats, known: Sequence[Floats], seen: Sequence[Floats]) -> Iterator[Floats]:
+    """Yield what a linear equation computes from some columns, and one of logarithms if all numbers are positive."""
+    yield _solved(wanted, known, seen)
+    if all(bool((of[~np.isnan(of)] > 0).all()) for of in (wanted, *known, *seen)):
+        yield np.exp(_solved(np.log(wanted), [np.log(of) for of in known], [np.log(of) for of in seen]))
+
+
+def _solved(wanted: Floats, known: Sequence[Floats], seen: Sequence[Floats]) -> Floats:
+    there = np.logical_and.reduce([~np.isnan(of) for of in (wanted, *known)])
+    causes = np.stack([np.ones(np.count_nonzero(there)), *(of[there] for of in known)], axis=1)
+    weights = np.linalg.lstsq(causes, wanted[there], rcond=None)[0]
+    return np.asarray(weights[0] + sum(weight * of for weight, of in zip(weights[1:], seen, strict=True)))
