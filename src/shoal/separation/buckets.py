@@ -83,8 +83,8 @@ class Buckets(Separation):
             possible = (
                 n for n in range(most, 1, -1) if anatomised(places.codes, n, random, places.persons) is not None
             )
-            reason = "individuals with several values of column '{column}', or frequent values, prevent"
-            raise not_eligible(name, reason, self.l, required, next(possible, 1))
+            reason = f"individuals with several values of column '{name}', or frequent values, prevent"
+            raise not_eligible(reason, self.l, required, next(possible, 1))
         numbers = np.argsort(table.random(f"numbers of the buckets of {name}", int(of_place.max()) + 1), kind="stable")
         numbered = numbers[of_place].astype(narrowest(len(numbers)))
         bucket = Assigned.of(places.draws, numbered)

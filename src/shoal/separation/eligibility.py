@@ -40,22 +40,21 @@ def check_eligible(name: str, counts: NDArray[np.int64], own: int | None, requir
     """
     largest = most_diverse(counts)
     if max(own or 1, required) > largest:
-        raise not_eligible(name, "a value of column '{column}' is too frequent for", own, required, largest)
+        raise not_eligible(f"a value of column '{name}' is too frequent for", own, required, largest)
 
 
-def not_eligible(name: str, reason: str, own: int | None, required: int, largest: int) -> PolicyError:
+def not_eligible(reason: str, own: int | None, required: int, largest: int) -> PolicyError:
     """Return the error for a column without buckets of so many different values.
 
     ``largest``: the largest number of different values that is possible.
     """
-    known = "The largest possible l is {largest}." if largest > 1 else "No l is possible."
     return PolicyError(
         "not-eligible",
-        f"Among the released individuals, {reason} buckets of {{size}} different values. {known}",
+        "Among the released individuals, {reason} buckets of {size} different values. {possible}",
         remedy=_reduction(own, required, largest),
-        column=name,
+        reason=reason,
         size=max(own or 1, required),
-        largest=largest,
+        possible=f"The largest possible l is {largest}." if largest > 1 else "No l is possible.",
     )
 
 
@@ -63,10 +62,10 @@ def _reduction(own: int | None, required: int, largest: int) -> str | Action:
     """Return what can be done: reduce the option, the requirement, or both."""
     if largest < 2:
         return either(
-            by("Release one table without requirements on column '{column}'", Setting("search.publish", "table")),
+            by("Release one table without requirements on sensitive values", Setting("search.publish", "table")),
             "do not release the column",
         )
     if required <= largest:
         return Setting("search.publish.l", largest)
-    both = "" if own is None or own <= largest else ", and set l = {largest} for the buckets"
-    return f"Reduce the requirement on sensitive values to {{largest}} different ones{both}."
+    both = "" if own is None or own <= largest else f", and set l = {largest} for the buckets"
+    return f"Reduce the requirement on sensitive values to {largest} different ones{both}."
