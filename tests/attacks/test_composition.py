@@ -12,6 +12,7 @@ from shoal.attacks import joining
 from shoal.attacks.composition import Composition
 from shoal.attacks.joined_releases import JoinedReleases
 from shoal.attacks.scene import Scene
+from shoal.attacks.shown_rows import ShownRows
 from shoal.kernels import library
 from tests.effort import examples
 
@@ -173,7 +174,7 @@ def test_perturbed_columns_weigh_pairs_and_exclude_none():
     scene = Scene.of(
         shoal.read(data).assign(quasi=list(QUASI), sensitive="dx"), shoal.read(one), others=[shoal.read(two)]
     )
-    join = joining.Join.of(*joining.ShownRows.of([scene, *scene.others]))
+    join = joining.Join.of(*ShownRows.of([scene, *scene.others]))
     assert set(join.perturbed) == {"lab", "town"}
     first, second = join.first.rows.origin, join.second.rows.origin
     pairs = join.pairs()

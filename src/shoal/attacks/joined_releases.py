@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.attacks.joining import MOST_PAIRS, Join, ShownRows
+from shoal.attacks.joining import MOST_PAIRS, Join
 from shoal.attacks.people import KnownPeople
 from shoal.attacks.scene import Scene
+from shoal.attacks.shown_rows import ShownRows
 from shoal.kernels.covering import Covering, Sets
 from shoal.kernels.grouping import group_rows
 from shoal.kernels.ranges import Places, expanded

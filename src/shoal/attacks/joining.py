@@ -4,23 +4,18 @@ Two records may belong together if their cells have a value in common in every c
 that a perturbation has changed contradict the true pairs; they are not used to exclude pairs, but to weigh them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.attacks.people import KnownPeople
-from shoal.attacks.scene import Scene
-from shoal.engines.protocol import DistinctRows
+from shoal.attacks.shown_rows import ShownRows
 from shoal.kernels.grouping import group_rows
 from shoal.kernels.ranges import Places, expanded
 from shoal.recoding.cells import Cells
 from shoal.recoding.nodes import Floats, Ints
-from shoal.table.role import Role
 from shoal.table.scale import scale
 
 MOST_PAIRS = 20_000_000  # pairs of rows compared at most
@@ -32,58 +27,6 @@ _ROUNDS = 20  # of expectation and maximisation
 _COMMON = 0.5  # numbers are perturbed if fewer than this share of records have a value of the other release
 _NO_ROWS = np.zeros(0, np.intp)
 _STEPS = (0.01, 0.1, 0.5, 1.0)  # standard deviations that grade the agreement of perturbed numbers
-
-
-@dataclass(frozen=True, eq=False)
-class ShownRows:
-    """The distinct rows of a release in all columns that it shares with another one.
-
-    ``pseudonyms``: further columns of both releases that name records, by the code that both share; unequal if −1.
-    """
-
-    scene: Scene
-    rows: DistinctRows
-    pseudonyms: dict[str, NDArray[np.int64]]
-
-    @classmethod
-    def of(cls, scenes: Sequence[Scene]) -> "tuple[ShownRows, ...]":
-        """Return the rows of several releases of the same individuals."""
-        naming = _naming(scenes)
-        shown = []
-        for scene in scenes:
-            rows = scene.rows((*scene.cells, *(name for name in naming if name in scene.release)))
-            codes = {name: _codes(rows, name) for name in naming if name in scene.release}
-            shared = {name: _shared(scenes, scene, name)[codes_of] for name, codes_of in codes.items()}
-            shown.append(cls(scene, rows, shared))
-        return tuple(shown)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def nodes(self, name: str) -> NDArray[np.uint32]:
-        """Return the set of values that each row shows in a column."""
-        return self.scene.cells[name].nodes[self.codes(name)]
-
-    def codes(self, name: str) -> NDArray[np.int64]:
-        """Return the released code of each row in a column."""
-        return _codes(self.rows, name)
-
-    def covering(self, people: KnownPeople) -> NDArray[np.uint32]:
-        """Return the rows that are compatible with the known attributes of at least one of some individuals."""
-        known = self.scene.known
-        return self.scene.covering(known, self.rows).rows(people.known(known))[1]
-
-    @cached_property
-    def plain(self) -> frozenset[str]:
-        """The columns in which every row shows one value."""
-        return frozenset(name for name, cells in self.scene.cells.items() if (cells.sizes[self.nodes(name)] == 1).all())
-
-    def value(self, name: str) -> NDArray[np.int64]:
-        """Return the only value of each row in a plain column, or the name of its record."""
-        if name in self.pseudonyms:
-            return self.pseudonyms[name]
-        cells = self.scene.cells[name]
-        return cells.members[cells.starts[self.nodes(name)]].astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,6 +59,7 @@ class Join:
         """Join on all shared columns, except those that contradict most pairs.
 
         >>> import shoal
+        >>> from shoal.attacks.scene import Scene
         >>> data = {"age": [31, 34, 71], "sex": ["f", "m", "m"]}
         >>> before = shoal.read(data).assign(quasi=["age", "sex"])
         >>> one, two = {**data, "age": ["30-39", "30-39", "71"]}, {**data, "age": ["*", "34", "71"]}
@@ -339,6 +283,7 @@ def share_values(
     """Return whether pairs of sets have a value in common; both sides use the same codes.
 
     >>> import shoal
+    >>> from shoal.attacks.scene import Scene
     >>> before = shoal.read({"age": [31, 34, 38]}).assign(quasi="age")
     >>> scene = Scene.of(before, shoal.read({"age": ["31-34", "38"]}), others=[shoal.read({"age": ["34-38", "31"]})])
     >>> one, two = scene.cells["age"], scene.others[0].cells["age"]
@@ -369,25 +314,6 @@ def _is_noisy(first: ShownRows, second: ShownRows, name: str) -> bool:
     one, two = (of.numbers[side.codes(name)] for of, side in zip(cells, (first, second), strict=True))
     common = (np.isin(one, two), np.isin(two, one))
     return all(float(there.mean()) < _COMMON for there in common if len(there))
-
-
-def _naming(scenes: Sequence[Scene]) -> tuple[str, ...]:
-    """Return the columns that name records, such as pseudonyms, in at least two releases with common names."""
-    original = scenes[0].original
-    names = [*original.with_role(Role.SUBJECT), *original.with_role(Role.DIRECT)]
-    return tuple(name for name in names if sum(name in scene.release for scene in scenes) > 1)
-
-
-def _shared(scenes: Sequence[Scene], scene: Scene, name: str) -> NDArray[np.int64]:
-    """Return a number for each code of a naming column that is equal for equal labels of all releases."""
-    labels = [other.release[name].labels().drop_null() for other in scenes if name in other.release]
-    mine, every = scene.release[name].labels(), pc.unique(pa.concat_arrays(labels))
-    places = pc.index_in(mine, every, skip_nulls=True).fill_null(-1)
-    return np.asarray(places.to_numpy(zero_copy_only=False), np.int64)
-
-
-def _codes(rows: DistinctRows, name: str) -> NDArray[np.int64]:
-    return rows.codes[rows.columns.index(name)].astype(np.int64)
 
 
 def _batches(sizes: Ints, most: int) -> Iterator[slice]:
