@@ -29,7 +29,7 @@ class Estimate:
         return cls(value, value - NORMAL * error, value + NORMAL * error)
 
     @classmethod
-    def share(cls, value: float, number: int, *, level: float = 0.95) -> "Estimate":
+    def share(cls, value: float, number: float, *, level: float = 0.95) -> "Estimate":
         """Return the estimate for a share of ``number`` persons, with Wilson's interval, which stays between 0 and 1.
 
         >>> Estimate.share(1.0, 3)
@@ -71,3 +71,30 @@ def over_persons(sums: Floats, persons: Ints) -> Estimate:
         return Estimate(value, -np.inf, np.inf)
     error = float(np.sqrt(np.square(apart).sum() * number / (number - 1))) / len(sums)
     return Estimate.normal(value, error)
+
+
+def over_clusters(values: Floats, clusters: Ints) -> Estimate:
+    """Return a mean of shares with Wilson's interval for clustered individuals (Korn & Graubard 1998).
+
+    The number of individuals is replaced by the effective number: as many independent ones would give the same standard
+    error. It is reduced further by the quantile of Student's t with one degree of freedom fewer than clusters. If all
+    values are equal, only the number of clusters counts.
+
+    >>> import numpy as np
+    >>> alone, pairs = np.arange(100), np.arange(100) // 2
+    >>> values = np.repeat([0.0, 1.0, 0.0, 0.0, 1.0], 20)
+    >>> [round(over_clusters(values, clusters).low, 2) for clusters in (alone, pairs)]
+    [0.31, 0.27]
+    """
+    value, groups = float(values.mean()), np.unique(clusters, return_inverse=True)[1]
+    sums = np.bincount(groups, values - value)
+    number, people = len(sums), len(values)
+    if number < 2:
+        return Estimate(value, 0.0, 1.0)
+    variance = float((sums**2).sum()) * number / (number - 1) / people**2
+    spread = value * (1 - value)
+    effective = number if spread < 1e-12 or variance <= 0 else min(spread / variance, people)
+    free = number - 1
+    first, second = (NORMAL**3 + NORMAL) / 4, (5 * NORMAL**5 + 16 * NORMAL**3 + 3 * NORMAL) / 96
+    student = NORMAL + first / free + second / free**2
+    return Estimate.share(value, effective * (NORMAL / student) ** 2)

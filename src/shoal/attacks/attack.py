@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any, ClassVar
 
-from shoal.analyses.estimate import Estimate
+from shoal.analyses.estimate import Estimate, over_clusters
 from shoal.attacks.result import Adversary, Criterion, CurvePoint, Result
 from shoal.attacks.scene import Scene
 from shoal.recoding.nodes import Floats
@@ -58,10 +58,14 @@ class Attack(Checked):
     ) -> Result:
         """Assemble a result from the success on each target, from 0 to 1.
 
-        ``others``: the success on each individual of the control group, from 0 to 1.
+        ``others``: the success on each individual of the control group, from 0 to 1. ``people``: the targets, if they
+        are not all individuals whom the scene targets. ``persons``: a number for each record, if not the success.
         """
+        people = more.pop("people", None if "persons" in more else scene.targets)
         if "persons" not in more:
-            more["persons"] = scene.over_original(scene.targets, reached)
+            more["persons"] = scene.over_original(people, reached)
+        if people is not None and len(people):
+            more["over_tables"] = over_clusters(reached, scene.fates(people))
         if others is not None and len(others):
             more["control"] = _share(others)
         return Result(

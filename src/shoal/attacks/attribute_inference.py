@@ -100,7 +100,7 @@ class AttributeInference(Attack):
             float((learned.truth(judged, column) == values[counts.argmax()]).mean()),
             others,
             column=column,
-            persons=scene.over_original(judged, right),
+            people=judged,
             details={
                 "adversary": best,
                 "tried": tried,

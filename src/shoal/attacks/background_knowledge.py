@@ -85,6 +85,7 @@ class BackgroundKnowledge(Attack):
                 float(baselines[self.excluded]),
                 others,
                 column=column,
+                people=people,
                 persons=scene.over_original(people, likely),
                 axis="values ruled out",
                 curve=tuple(self.point(step, right[step], baselines[step]) for step in steps),

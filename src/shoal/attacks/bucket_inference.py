@@ -109,6 +109,7 @@ class BucketInference(Attack):
             strangers,
             others.astype(np.float64),
             control_is_chance=True,
+            people=people,
             column=column,
             persons=persons,
             details=details,

@@ -86,7 +86,7 @@ class Composition(Attack):
             right,
             max(single),
             variant="identity",
-            persons=scene.over_original(people, right),
+            people=people,
             details={
                 "unique": float((number == 1).mean()),
                 "single_releases": single,
@@ -119,7 +119,7 @@ class Composition(Attack):
             right,
             max(float(part[0].mean()) for part in single),
             column=column,
-            persons=scene.over_original(people, right),
+            people=people,
             variant="" if column in scene.original.sensitive else "unreleased value",
             details={
                 "certain": float(certain.mean()),

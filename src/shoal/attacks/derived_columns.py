@@ -69,7 +69,7 @@ class DerivedColumns(Attack):
             tries[best],
             self._constant(scene, people, target),
             column=target,
-            persons=scene.over_original(people, tries[best]),
+            people=people,
             details={"from": list(best)},
         )
 

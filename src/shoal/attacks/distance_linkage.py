@@ -61,6 +61,7 @@ class DistanceLinkage(Attack):
             "the nearest record is the true one",
             within[0],
             chance,
+            people=people,
             persons=scene.over_original(people, within[0]),
             axis="nearest records considered",
             curve=tuple(

@@ -62,7 +62,7 @@ class EventInference(Attack):
                 right,
                 float(baselines[known - 1]),
                 column=column,
-                persons=scene.over_original(people, right),
+                people=people,
                 axis="events known",
                 curve=tuple(
                     self.point(number, shares, baselines[number - 1]) for number, shares in enumerate(disclosed, 1)

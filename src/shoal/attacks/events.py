@@ -66,6 +66,7 @@ class Events(Attack):
             f"the individual is re-identified by {min(self.known, most)} known events",
             main,
             baseline,
+            people=people,
             persons=scene.over_original(people, main),
             axis="events known",
             curve=tuple(self.point(number, shares, baseline) for number, shares in enumerate(linked, 1)),

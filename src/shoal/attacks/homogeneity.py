@@ -51,6 +51,7 @@ class Homogeneity(Attack):
                 float(chance.mean()),
                 others,
                 column=column,
+                people=people,
                 persons=scene.over_original(people, likely),
                 details={f"likelier_than_{share:g}": float((likely >= share).mean()) for share in (0.5, 0.8, 0.9)},
             )

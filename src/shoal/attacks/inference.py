@@ -62,7 +62,7 @@ class Inference(Attack):
                 self._always_the_same(scene, people, column),
                 None if strangers is None else self._guessed(scene, strangers, column),
                 column=column,
-                persons=scene.over_original(people, right),
+                people=people,
             )
 
     def _guessed(self, scene: Scene, people: KnownPeople, column: str) -> Floats:

@@ -67,6 +67,7 @@ class Linkability(Attack):
             joined,
             1 / max(int(counts.sum()), 1),
             None if strangers is None else _joined(scene, strangers, (first, second), rows, counts),
+            people=people,
             persons=scene.over_original(people, joined),
             details={"first": list(first), "second": list(second)},
         )

@@ -103,6 +103,7 @@ class Minimality(Attack):
             (with_[attacked] >= sure).astype(np.float64),
             float((plain[attacked] >= sure).mean()),
             column=column,
+            people=scene.insiders.some(attacked),
             persons=scene.over_original(scene.insiders.some(attacked), with_[attacked]),
             details={
                 "inferred_by_the_algorithm": float(((with_ >= sure) & (plain < sure))[attacked].mean()),

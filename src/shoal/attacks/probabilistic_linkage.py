@@ -73,7 +73,7 @@ class ProbabilisticLinkage(Attack):
             "the record with the highest weight is the true one",
             right,
             scene.by_chance(people),
-            persons=scene.over_original(people, right),
+            people=people,
             details={
                 "precision": float(right[claimed].mean()) if claimed.any() else None,
                 "recall": float((right * claimed).mean()),

@@ -101,7 +101,7 @@ class Reconstruction(Attack):
             main.baseline,
             others,
             column=column,
-            persons=scene.over_original(main.people, main.right),
+            people=main.people,
             axis="share of individuals that the adversary knows",
             curve=tuple(
                 CurvePoint(fraction, Estimate.share(float(outcome.right.mean()), len(outcome.right)), outcome.baseline)

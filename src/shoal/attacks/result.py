@@ -56,7 +56,9 @@ class Result:
     success on record i of the original, NaN for records that were not attacked. ``axis``: the variable of the curve.
     ``ceiling``, ``floor``: the success of the same attack on the original, and on a release in which every
     quasi-identifier is suppressed, if measured. ``column``: the attacked column, if any. ``variant``: the variant of
-    the attack, if there are several. ``comparisons``: the number of results that are judged together.
+    the attack, if there are several. ``over_tables``: the success with an interval for other tables of the same
+    population, in which the individuals of a class share their fate; that of ``success`` is for other targets of this
+    release. ``comparisons``: the number of results that are judged together.
     """
 
     attack: str
@@ -73,6 +75,7 @@ class Result:
     control_is_chance: bool = False
     ceiling: Estimate | None = None
     floor: Estimate | None = None
+    over_tables: Estimate | None = None
     comparisons: int = 1
     persons: Floats | None = field(default=None, repr=False)
     axis: str = ""
@@ -91,6 +94,8 @@ class Result:
             "success": self.success.value,
             "low": self.success.low,
             "high": self.success.high,
+            "tables_low": None if self.over_tables is None else self.over_tables.low,
+            "tables_high": None if self.over_tables is None else self.over_tables.high,
             "baseline": self.baseline,
             "control": None if self.control is None else self.control.value,
             "ceiling": None if self.ceiling is None else self.ceiling.value,

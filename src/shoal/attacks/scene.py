@@ -15,6 +15,7 @@ from shoal.engines.protocol import DistinctRows
 from shoal.errors import AttackError
 from shoal.hierarchy.hierarchy import Hierarchy
 from shoal.kernels.covering import Covering
+from shoal.kernels.grouping import group_rows
 from shoal.kernels.ranges import expanded
 from shoal.models.model import Model
 from shoal.progress import Hook, silent
@@ -263,6 +264,23 @@ class Scene:
         persons, released = self._released
         owners[released] = persons
         return owners
+
+    def fates(self, people: KnownPeople) -> Ints:
+        """Return the class of the released record of each individual; those without one have a class of their own.
+
+        Individuals of a class share their fate: if the class is homogeneous, the values of all are disclosed.
+        """
+        return self._classes[people.records]
+
+    @cached_property
+    def _classes(self) -> Ints:
+        """The class of each record of the original."""
+        alone = np.arange(self.original.records) + self.release.records
+        if self.truth is None or not self.known:
+            return alone
+        codes = [self.release.codes(name) for name in self.known]
+        classes = group_rows(codes, [self.release[name].size for name in self.known], self.release.records).ids
+        return np.where(self.truth >= 0, classes[self.truth].astype(np.int64), alone)
 
     def candidates(self, people: KnownPeople, columns: Sequence[str] | None = None) -> NDArray[np.int64]:
         """Count the released records that are compatible with the known attributes of each individual."""

@@ -61,6 +61,7 @@ class Similarity(Attack):
                 float(chance[-1].mean()),
                 others,
                 column=column,
+                people=people,
                 persons=scene.over_original(people, certain[-1]),
                 axis="level of the hierarchy",
                 curve=tuple(

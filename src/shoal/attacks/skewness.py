@@ -59,7 +59,7 @@ class Skewness(Attack):
                 float(chance.mean()),
                 others,
                 column=column,
-                persons=scene.over_original(people, right),
+                people=people,
                 details={"largest": float(ratios.max(initial=0)), "mean": float(ratios.mean()) if len(ratios) else 0.0},
             )
 

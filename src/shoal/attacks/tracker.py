@@ -94,7 +94,7 @@ class Tracker(Attack):
                 right.astype(np.float64),
                 float((truth == np.bincount(values).argmax()).mean()),
                 column=column,
-                persons=scene.over_original(people, right),
+                people=people,
                 details={
                     "directly": float(plain.mean()),
                     "by_trackers": float(combined.mean()),

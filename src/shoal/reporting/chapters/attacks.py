@@ -14,6 +14,7 @@ from shoal.reporting.document import Beside, Block, Facts, Figure, Listing, Sect
 from shoal.reporting.findings import Findings, PublicFindings
 from shoal.sheet import Sheet
 from shoal.words import share as share_of
+from shoal.words import short
 
 MOST = 8  # maximum number of curves drawn
 
@@ -66,6 +67,7 @@ def _results(attacked: Attacked) -> Sheet:
                 *_about(result),
                 share_of(result.success.value),
                 result.interval,
+                _over_tables(result),
                 share_of(result.baseline),
                 *((control,) if controlled else ()),
                 result.gained_points,
@@ -74,8 +76,15 @@ def _results(attacked: Attacked) -> Sheet:
             )
         )
     control_heading = ("control",) if controlled else ()
-    note = "Targets: the individuals, or guesses, of an attack; a sample, or only those to whom the attack applies."
-    return _sheet(("success", "95% CI", "baseline", *control_heading, "gain over baseline (pp)", "targets"), rows, note)
+    note = (
+        "Targets: the individuals, or guesses, of an attack; a sample, or only those to whom the attack applies. Over "
+        "tables: the 95% interval for other tables of the same population; the other one is for other targets."
+    )
+    return _sheet(
+        ("success", "95% CI", "over tables", "baseline", *control_heading, "gain over baseline (pp)", "targets"),
+        rows,
+        note,
+    )
 
 
 def _published(attacked: Attacked, audience: Audience) -> Sheet:
@@ -111,6 +120,13 @@ def _sheet(figures: tuple[str, ...], rows: Sequence[tuple[str, ...]], *notes: st
 
 def _about(result: Result) -> tuple[str, str]:
     return result.title, f"{result.adversary}, {result.adversary.conduct}"
+
+
+def _over_tables(result: Result) -> str:
+    """Return the interval for other tables, in per cent."""
+    if result.over_tables is None:
+        return "–"
+    return f"{short(100 * result.over_tables.low)}–{short(100 * result.over_tables.high)}"
 
 
 def _sure(result: Result) -> str:
