@@ -122,8 +122,8 @@ FAULTS = [
     Fault(
         "an attack counts as successful within its interval",
         "attacks/result.py",
-        "return self.success.low > self._reference",
-        "return self.success.high > self._reference",
+        "if self.success.value - below <= self.baseline",
+        "if self.success.value + below <= self.baseline",
     ),
     Fault(
         "Spark leaves out rows with missing values",

@@ -7,7 +7,7 @@ import pytest
 
 import shoal
 from shoal.analyses.links import Way, links
-from shoal.identification import links as module
+from shoal.analyses import links as module
 
 SEEDED = np.random.default_rng(4)
 ROWS = 2000

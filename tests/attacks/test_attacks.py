@@ -188,7 +188,17 @@ def test_counting_gives_away_what_it_refuses_to_count():
     result = found.of("tracker")
     alone = sizes.counts[sizes.origin] == 1
     assert result.persons[~np.isnan(result.persons)][alone[~np.isnan(result.persons)]].all()
-    assert result.baseline == 0
+    assert result.details["directly"] == 0  # no group is as large as the smallest count that is answered
+
+
+def test_large_groups_are_asked_about_directly():
+    """A group of at least ten with the same value needs no tracker."""
+    data = {"age": [30] * 20 + [40] * 20, "dx": ["flu"] * 20 + ["ms", "flu"] * 10}
+    options = {"quasi": "age", "sensitive": "dx", "in_order": True}
+    result = shoal.attack(data, data, attacks=[ATTACKS["tracker"](least=10)], **options).results[0]
+    assert result.details["directly"] == 0.5
+    assert result.success.value == 0.5
+    assert result.baseline == 0.75
 
 
 def test_records_are_matched_by_what_they_show():
