@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import shoal
-from shoal.analyses.links import Way, links
 from shoal.analyses import links as module
+from shoal.analyses.links import Way, links
 
 SEEDED = np.random.default_rng(4)
 ROWS = 2000
