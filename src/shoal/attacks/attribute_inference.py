@@ -21,7 +21,7 @@ from shoal.recoding.nodes import Floats, Ints
 
 Guess: TypeAlias = Callable[[KnownPeople], Floats]  # the probability that the guess for each individual is right
 _TRIED = 3  # one target in so many decides between the adversaries, and does not count towards the success
-_NEAREST = 1000  # targets of the nearest record at most
+_TRYING, _NEAREST = 500, 1000  # targets on which an adversary is tried, and targets of the nearest record, at most
 
 
 @ATTACKS.register("attribute-inference")
@@ -86,7 +86,7 @@ class AttributeInference(Attack):
         people = learned.known(scene.targets, column)
         order = scene.rng(f"{self.name} {column} targets").permutation(len(people))
         trying, judging = np.sort(order[: len(people) // _TRIED]), np.sort(order[len(people) // _TRIED :])
-        tried = {name: _mean(guess(people.some(trying[:_NEAREST]))) for name, guess in adversaries.items()}
+        tried = {name: _mean(guess(people.some(trying[:_TRYING]))) for name, guess in adversaries.items()}
         best = max(tried, key=lambda name: tried[name])
         judged = people.some(judging[: _NEAREST if best == "nearest record" else None])
         right, strangers = adversaries[best](judged), scene.strangers(column)
