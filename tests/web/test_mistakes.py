@@ -134,6 +134,16 @@ def test_uploads_of_the_same_name_do_not_meet(decided, tmp_path):
     assert before.read_text(encoding="utf-8") == DATA
 
 
+def test_other_releases_are_joined_and_named_in_the_script(decided):
+    """The script that repeats the steps passes the uploaded releases as a list."""
+    decided.upload("data.csv", DATA.encode())
+    decided.decide(age="quasi", sex="quasi", dx="sensitive")
+    asked(decided, 4)
+    decided.upload("other.csv", DATA.encode(), path="/attack", field="also", attack="composition")
+    assert "composition" in decided.page("/attack").text
+    assert decided.project.now.result("attack").given == {"also": ["other.csv"]}
+
+
 LADDER = "".join(f"{age};{age // 10 * 10}-{age // 10 * 10 + 9}\n" for age in range(20, 60))
 
 

@@ -23,7 +23,7 @@ from shoal.web.pages import dataset
 from shoal.web.pages.compare import OWNER, released
 from shoal.web.pages.load import all_taken, taken
 from shoal.web.project import Moment
-from shoal.words import first_sentence, listed
+from shoal.words import first_sentence
 
 _OTHERS = {  # optional tables for attacks, with the labels of their fields
     "external": "Identified register",
@@ -38,7 +38,7 @@ class Tested:
 
     attacked: Attacked
     findings: Findings
-    given: Mapping[str, str]
+    given: Mapping[str, Any]
 
 
 def _show(visit: Visit) -> Response:
@@ -66,9 +66,9 @@ def _begin(visit: Visit) -> Response:
         tables: dict[str, Any] = {name: _read(_OTHERS[name], path, hook) for name, path in others.items()}
         also = [_read(_ALSO, path, hook) for path in releases]
         attacked = attack(release.given, release, attacks=chosen, also=also, progress=hook, **tables)
-        files = {name: path.name for name, path in others.items()}
+        files: dict[str, Any] = {name: path.name for name, path in others.items()}
         if releases:
-            files["also"] = listed([path.name for path in releases])
+            files["also"] = [path.name for path in releases]
         return Tested(attacked, known or of_release(release, hook), files)
 
     now.again("attack", work, _told)

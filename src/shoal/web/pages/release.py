@@ -169,7 +169,7 @@ def _suffix(source: Path | None) -> str:
     return suffix if suffix in written else ".csv"
 
 
-def _script(source: Path | None, target: Path, given: Mapping[str, str]) -> str:
+def _script(source: Path | None, target: Path, given: Mapping[str, Any]) -> str:
     more = "".join(f", {name}={file!r}" for name, file in given.items())
     return _SCRIPT.format(source="" if source is None else source.name, target=target.name, given=more)
 
