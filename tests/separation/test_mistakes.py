@@ -151,6 +151,10 @@ def test_hints_lead_on():
     with pytest.raises(ShoalError, match="No l is possible") as caught:
         shoal.anonymize(skewed, policy(l=2))
     assert 'publish = "table"' in caught.value.hint
+    for kind in ("buckets", "slicing"):
+        with pytest.raises(PolicyError, match="No column is sensitive") as caught:
+            shoal.anonymize(data(), policy(kind, K, columns={"dx": "direct"}))
+        assert 'publish = "table"' in caught.value.hint
     two = {**data(), "dx": [*"aabb"] * 90 + ["c"] * 40}
     asked = {"model": "l-diversity", "l": 3}
     for own in (2, 4, None):
@@ -275,7 +279,7 @@ search.publish = { kind = "buckets", l = 2, identities_public = true }
     ]
     assert details["most_probable_of_several_values"] == pytest.approx(min(max(sums), 1))
     assert details["individuals_above"] == sum(share > 0.5 + 1e-9 for share in sums)
-    assert "Individuals concerned" in shoal.report(table, release).to_markdown()
+    assert "Individuals for whom it exceeds" in shoal.report(table, release).to_markdown()
 
 
 def test_a_replaced_release_leaves_none_of_its_files(tmp_path):
@@ -308,11 +312,19 @@ def test_the_tables_of_the_manifest_are_attacked_together(tmp_path):
     alone = shoal.attack(data(), tmp_path / "one.csv", **files).results[0]
     named = shoal.attack(data(), tmp_path / "one.csv", values=tmp_path / "one.values.csv", **files).results[0]
     assert named.success == alone.success
-    with pytest.raises(ReleaseError, match="which are not the given ones"):
+    with pytest.raises(ReleaseError, match="are not the 1 further table"):
         shoal.attack(data(), tmp_path / "one.csv", values=tmp_path / "two.values.csv", **files)
     asked = policy("slicing", together=[["age"], ["sex"]])
     shoal.anonymize(data(), asked).save(tmp_path / "slices.csv")
-    with pytest.raises(ReleaseError, match="names 2 other tables"):
+    orders = [
+        [tmp_path / f"slices.{name}.csv" for name in names] for names in (("part2", "values"), ("values", "part2"))
+    ]
+    found = [
+        shoal.attack(data(), tmp_path / "slices.csv", asked, values=order, attacks=["bucket-inference"])
+        for order in orders
+    ]
+    assert found[0].results[0].control == found[1].results[0].control
+    with pytest.raises(ReleaseError, match="are not the 2 further tables"):
         shoal.attack(data(), tmp_path / "slices.csv", asked, values=tmp_path / "slices.values.csv")
 
 
@@ -357,10 +369,10 @@ search.publish = { kind = "buckets", l = 3, identities_public = true }
     table["sex"] = [table["sex"][place // 2 * 2] for place in range(400)]
     release = shoal.anonymize(table, asked)
     report = shoal.report(table, release, shoal.attack(table, release))
-    assert "Individuals concerned" in report.to_markdown()
+    assert "Individuals for whom it exceeds" in report.to_markdown()
     external = report.external().to_markdown()
     assert "It can be more probable that one of several values" in external
-    assert "Individuals concerned" not in external
+    assert "Individuals for whom it exceeds" not in external
 
 
 def test_manifests_name_files_of_their_release_only(tmp_path):

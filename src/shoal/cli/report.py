@@ -235,7 +235,7 @@ def _tell(report: "Report", path: Path, kept: Any, *, json: bool) -> None:
     if json:
         document("report", {"file": str(path), **report.to_dict()})
     else:
-        remark(verdict(report.findings).text)
+        remark(verdict(report.findings.public() if report.audience.external else report.findings).text)
         remark(f"Written: {path}" if kept is None else f"Written: {kept}, {path}")
 
 

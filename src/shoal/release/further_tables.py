@@ -20,18 +20,24 @@ def further_tables(released: Table) -> tuple[tuple[Table, ...], str | None]:
     return tuple(read(path.parent / name) for name in hashes), link
 
 
-def check_further_tables(released: Table, further: Sequence[Table]) -> None:
-    """Refuse further tables other than those that the manifest of a released file names, as far as both are files."""
-    hashes, _ = _named(released)
-    files = [file for table in further for file in table.source.files]
-    if hashes and len(files) == len(further) and {sha256(file) for file in files} != {*hashes.values()}:
+def in_order_of_manifest(released: Table, further: Sequence[Table]) -> tuple[Table, ...]:
+    """Return further tables in the order of the manifest of a released file; refuse other tables than it names.
+
+    Without a manifest, or if the tables are no files, they are returned as they are.
+    """
+    hashes, files = [*_named(released)[0].values()], [file for table in further for file in table.source.files]
+    if not hashes or len(files) != len(further):
+        return tuple(further)
+    given = {sha256(file): table for file, table in zip(files, further, strict=True)}
+    if given.keys() != {*hashes}:
         raise ReleaseError(
             "other-tables",
-            "The manifest of '{file}' names {number:other table}, which are not the given ones.",
+            "The given tables are not the {number:further table} that the manifest of '{file}' names.",
             remedy="Omit the further tables: they are found by the manifest.",
             file=released.source.files[0].name,
             number=len(hashes),
         )
+    return tuple(given[digest] for digest in hashes)
 
 
 def _named(released: Table) -> tuple[Mapping[str, str], str | None]:

@@ -10,7 +10,7 @@ from shoal.errors import PolicyError, did_you_mean
 from shoal.kernels.translation import narrowest
 from shoal.models.model import MODELS, Model
 from shoal.perturbations.assigned import Assigned
-from shoal.remedy import Setting, by, either
+from shoal.remedy import Setting, either
 from shoal.separation.anatomy import anatomised
 from shoal.separation.eligibility import check_eligible, diversity, most_diverse, not_eligible
 from shoal.separation.separation import SEPARATIONS, Separable, Separation
@@ -97,7 +97,7 @@ class Buckets(Separation):
             raise PolicyError(
                 "nothing-to-separate",
                 "No column is sensitive, so there is nothing to release by bucket.",
-                remedy=by("Give a column the role sensitive", Setting("columns")),
+                remedy=either("Give a column the role sensitive", Setting("search.publish", "table")),
             )
         named = table.sensitive if self.column is None else (self.column,)
         if len(named) != 1 or named[0] not in table.sensitive:

@@ -10,7 +10,7 @@ from shoal.errors import PolicyError
 from shoal.kernels.translation import narrowest
 from shoal.models.model import Verdict
 from shoal.perturbations.assigned import Assigned
-from shoal.remedy import Setting, by
+from shoal.remedy import Setting, either
 from shoal.separation.association import Associations, Names
 from shoal.separation.diversity import exact, probable
 from shoal.separation.eligibility import check_eligible, diversity
@@ -117,7 +117,7 @@ class Slicing(Separation):
             raise PolicyError(
                 "nothing-to-separate",
                 "No column is sensitive, so there is nothing to protect by slicing.",
-                remedy=by("Give a column the role sensitive", Setting("columns")),
+                remedy=either("Give a column the role sensitive", Setting("search.publish", "table")),
             )
         partition = self._partition(table.records(), size, table.distinct)
         of_record = partition.buckets(table.progress)

@@ -12,7 +12,7 @@ from shoal.hierarchy.spec import bind_all
 from shoal.models.evidence import Gatherer
 from shoal.policy.policy import Policy
 from shoal.population import Population
-from shoal.release.further_tables import check_further_tables, further_tables
+from shoal.release.further_tables import further_tables, in_order_of_manifest
 from shoal.release.release import Release
 from shoal.separation.split import LINK
 from shoal.table.column import SUPPRESSED
@@ -122,8 +122,8 @@ class ReleasedTables:
         first = table_of(release, suppressed=SUPPRESSED)
         if others is not None:
             further = others if isinstance(others, list | tuple) else [others]
-            tables = (first, *(table_of(table, suppressed=SUPPRESSED) for table in further))
-            check_further_tables(first, tables[1:])
+            read_tables = [table_of(table, suppressed=SUPPRESSED) for table in further]
+            tables = (first, *in_order_of_manifest(first, read_tables))
             known = release.link if isinstance(release, Release) else further_tables(first)[1]
         elif isinstance(release, Release):
             tables, known = ((first, *release.split[1:]) if release.split else (first,)), release.link

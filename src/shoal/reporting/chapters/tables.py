@@ -68,7 +68,8 @@ def _learned(split: SplitFindings, audience: Audience | None) -> Sheet | None:
         "value. Without the release: a model of other individuals. Control: the same attack where nothing can be "
         "learned."
     )
-    notes = (note,) if audience is None else (note, PRECISION)
+    exact = "" if split.form.groups_columns else " The limit without learning follows from the released tables."
+    notes = (note,) if audience is None else (note, f"{PRECISION}{exact}")
     return Sheet("Sensitive values inferred from buckets", headings, tuple(rows), notes)
 
 
@@ -85,8 +86,11 @@ def _of_several(findings: PublicFindings, results: tuple[Result, ...]) -> Iterat
         if not isinstance(findings, Findings):
             yield f"{sentence}."
             continue
-        number = int(result.details["individuals_above"])
-        yield f"{sentence}: up to {share(float(most))} without learning. Individuals concerned: {number:,}."
+        number, single = int(result.details["individuals_above"]), result.details["most_probable_without_learning"]
+        yield (
+            f"{sentence}: up to {share(float(most))} without learning. Individuals for whom it exceeds the "
+            f"{share(float(single))} of a single value: {number:,}."
+        )
 
 
 def _exact(result: Result) -> tuple[str, str, str]:
