@@ -99,7 +99,7 @@ class Minimality(Attack):
         plain = without[np.arange(len(values)), values]
         return self.result(
             scene,
-            f"the true value has a probability of at least {self.certain:g} for who knows the algorithm",
+            f"an adversary who knows the algorithm gives the true value a probability of at least {self.certain:g}",
             (with_[attacked] >= sure).astype(np.float64),
             float((plain[attacked] >= sure).mean()),
             column=column,

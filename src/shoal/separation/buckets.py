@@ -7,13 +7,13 @@ import numpy as np
 from pydantic import Field
 
 from shoal.errors import PolicyError, did_you_mean
-from shoal.kernels.translation import narrowest
+from shoal.kernels.translation import Codes, narrowest
 from shoal.models.model import MODELS, Model
 from shoal.perturbations.assigned import Assigned
 from shoal.remedy import Setting, either
 from shoal.separation.anatomy import anatomised
 from shoal.separation.eligibility import check_eligible, diversity, most_diverse, not_eligible
-from shoal.separation.separation import SEPARATIONS, Separable, Separation
+from shoal.separation.separation import SEPARATIONS, Places, Separable, Separation
 from shoal.separation.split import VALUES, PlaceBuckets, Split
 
 _STRONG = 0.5  # Cramér's V from which a column tells too much about the values of a bucket
@@ -69,27 +69,29 @@ class Buckets(Separation):
         """Deal the values of the column into buckets."""
         name = self._column(table)
         _check_insensitive(table, name)
-        size, places = max(diversity(self.l, table.distinct), table.least), table.places(name)
-        required = max(table.distinct, table.least)
-        counts, random = (
-            np.bincount(places.codes, minlength=1).astype(np.int64),
-            table.random(f"buckets of {name}", 2 * len(places.draws)),
-        )
-        if places.persons is None:
-            check_eligible(name, counts, self.l, required)
-        of_place = anatomised(places.codes, size, random, places.persons)
-        if of_place is None:
-            most = min(size - 1, most_diverse(counts))
-            possible = (
-                n for n in range(most, 1, -1) if anatomised(places.codes, n, random, places.persons) is not None
-            )
-            reason = f"individuals with several values of column '{name}', or frequent values, prevent"
-            raise not_eligible(reason, self.l, required, next(possible, 1))
+        places = table.places(name)
+        of_place = self._dealt(table, name, places)
         numbers = np.argsort(table.random(f"numbers of the buckets of {name}", int(of_place.max()) + 1), kind="stable")
         numbered = numbers[of_place].astype(narrowest(len(numbers)))
         bucket = Assigned.of(places.draws, numbered)
         buckets = PlaceBuckets(name, len(numbers), bucket, places.codes, numbered)
         return Split({VALUES: (name,)}, buckets, notes=tuple(_related(table, name)))
+
+    def _dealt(self, table: Separable, name: str, places: Places) -> Codes:
+        """Return the bucket of each place; an error that names the largest possible l if there are none."""
+        required = max(table.distinct, table.least)
+        size = max(diversity(self.l, table.distinct), table.least)
+        counts = np.bincount(places.codes, minlength=1).astype(np.int64)
+        if places.persons is None:
+            check_eligible(name, counts, self.l, required)
+        random = table.random(f"buckets of {name}", 2 * len(places.draws))
+        buckets = anatomised(places.codes, size, random, places.persons)
+        if buckets is not None:
+            return buckets
+        smaller = range(min(size - 1, most_diverse(counts)), 1, -1)
+        possible = (n for n in smaller if anatomised(places.codes, n, random, places.persons) is not None)
+        reason = f"individuals with several values of column '{name}', or frequent values, prevent"
+        raise not_eligible(reason, self.l, required, next(possible, 1))
 
     def _column(self, table: Separable) -> str:
         """Return the column that is released by bucket; it must be the only sensitive one."""
