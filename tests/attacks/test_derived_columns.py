@@ -5,7 +5,7 @@ import pytest
 
 import shoal
 from shoal.analyses.links import Link, Way
-from shoal.attacks.derived_columns import DerivedColumns, _looked_up, _others
+from shoal.attacks.derived_columns import DerivedColumns, _looked_up
 
 
 def bodies(number=600, seed=1):
@@ -78,7 +78,7 @@ def test_released_values_are_not_attacked():
     ],
 )
 def test_which_columns_determine_another(link, target, others):
-    assert _others(link, target) == others
+    assert link.determining(target) == others
 
 
 def test_the_most_frequent_value_beside_each():

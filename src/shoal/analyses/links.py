@@ -5,7 +5,7 @@
 ``computed``: a number follows from two others (body mass index from height and weight, days from two dates).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
@@ -45,6 +45,18 @@ class Link:
     told: str
     both: bool = False
 
+    def determining(self, target: str) -> tuple[str, ...]:
+        """Return the columns that determine a column; none if they do not.
+
+        >>> Link(Way.COMPUTED, ("weight", "height"), "bmi").determining("height")
+        ('weight', 'bmi')
+        """
+        if self.told == target:
+            return self.columns
+        if target not in self.columns or not (self.both or self.way is Way.COMPUTED):
+            return ()
+        return tuple(name for name in (*self.columns, self.told) if name != target)
+
     def __str__(self) -> str:
         names = " and ".join(self.columns)
         return {
@@ -56,8 +68,17 @@ class Link:
         }[self.way]
 
 
-def links(table: Table, names: Sequence[str], *, seed: int = 0) -> list[Link]:
+def links(
+    table: Table,
+    names: Sequence[str],
+    *,
+    seed: int = 0,
+    targets: Collection[str] | None = None,
+    ways: Collection[Way] = tuple(Way),
+) -> list[Link]:
     """Find dependent columns in a sample of the records.
+
+    ``targets``: only links with one of these columns are sought. ``ways``: only links of these kinds.
 
     >>> import shoal
     >>> table = shoal.read({"code": [1, 2, 1, 2] * 10, "text": ["a", "b", "a", "b"] * 10, "x": [1, 2, 3, 4] * 10})
@@ -65,7 +86,11 @@ def links(table: Table, names: Sequence[str], *, seed: int = 0) -> list[Link]:
     ['code and text determine each other', 'x determines code', 'x determines text']
     """
     sample = Sample.of(table, names, seed)
-    return [*_pairs(sample), *_triples(sample)] if sample.records >= _FEWEST else []
+    wanted = frozenset(names if targets is None else targets)
+    if sample.records < _FEWEST:
+        return []
+    pairs = [link for link in _pairs(sample, wanted) if link.way in ways] if {*ways} != {Way.COMPUTED} else []
+    return [*pairs, *(_triples(sample, wanted) if Way.COMPUTED in ways else ())]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,21 +108,26 @@ class Sample:
     records: int
 
     @classmethod
-    def of(cls, table: Table, names: Sequence[str], seed: int) -> "Sample":
-        """Draw at most ``SAMPLE`` records at random."""
+    def of(
+        cls, table: Table, names: Iterable[str], seed: int, most: int = SAMPLE, *, by_person: bool = False
+    ) -> "Sample":
+        """Draw at most ``most`` records at random. ``by_person``: at most one record of each individual."""
         rng = np.random.default_rng(seed)
-        records = min(table.records, SAMPLE)
-        chosen = np.sort(rng.choice(table.records, records, replace=False)) if records < table.records else slice(None)
+        records = min(table.records, most)
+        drawn = rng.choice(table.records, records, replace=False) if records < table.records else np.arange(records)
+        if by_person and table.subject is not None:
+            drawn = drawn[np.unique(table.codes(table.subject)[drawn], return_index=True)[1]]
+        chosen, records = np.sort(drawn), len(drawn)
         codes, sizes, numbers = dict[str, NDArray[np.uint64]](), dict[str, int](), dict[str, Floats]()
         known = dict[str, NDArray[np.bool_]]()
         for name in names:
-            drawn = table.codes(name)[chosen]
-            groups = group(drawn.astype(np.uint64), max(table[name].size, 1))
+            here = table.codes(name)[chosen]
+            groups = group(here.astype(np.uint64), max(table[name].size, 1))
             codes[name], sizes[name] = groups.ids.astype(np.uint64), len(groups)
-            known[name] = drawn < len(table[name].values)
+            known[name] = here < len(table[name].values)
             places = scale(table[name])
             if places is not None:
-                numbers[name] = places[drawn.astype(np.intp)]
+                numbers[name] = places[here.astype(np.intp)]
         return cls(codes, sizes, numbers, known, records)
 
     def together(self, left: str, other: str) -> int:
@@ -106,11 +136,13 @@ class Sample:
         return len(group(keys, self.sizes[left] * self.sizes[other]))
 
 
-def _pairs(sample: Sample) -> Iterator[Link]:
+def _pairs(sample: Sample, wanted: frozenset[str]) -> Iterator[Link]:
     number = sample.sizes
     ranks = {name: _ranks(values) for name, values in sample.numbers.items() if number[name] >= _SCALE}
     correlations = PairCorrelations.of(ranks)
     for left, other in combinations([name for name, values in number.items() if values > 1], 2):
+        if not wanted & {left, other}:
+            continue
         repeated = max(number[left], number[other]) <= (1 - _REPEATED) * sample.records
         together = sample.together(left, other) if repeated else 0
         if together and together == number[left] == number[other]:
@@ -161,7 +193,7 @@ def _ranks(values: Floats) -> Floats:
     return ranks
 
 
-def _triples(sample: Sample) -> Iterator[Link]:
+def _triples(sample: Sample, wanted: frozenset[str]) -> Iterator[Link]:
     """Find columns that are linear combinations of two others or, on a logarithmic scale, products of their powers."""
     varied = {name: len(np.unique(values[~np.isnan(values)])) for name, values in sample.numbers.items()}
     chosen = sorted((name for name in varied if varied[name] >= _SCALE), key=lambda name: -varied[name])[:_MOST]
@@ -169,22 +201,24 @@ def _triples(sample: Sample) -> Iterator[Link]:
     positive = {name: values for name, values in numbers.items() if np.nanmin(values) > 0}
     links: dict[frozenset[str], Link] = {}
     for view in (numbers, {name: np.log(values) for name, values in positive.items()}):
-        for first, second, computed in _explained(view):  # the last column is most often the computed one
+        for first, second, computed in _explained(view, wanted):  # the last column is most often the computed one
             links[frozenset((first, second, computed))] = Link(Way.COMPUTED, (first, second), computed)
     yield from links.values()
 
 
-def _explained(numbers: Mapping[str, Floats]) -> Iterator[tuple[str, str, str]]:
+def _explained(numbers: Mapping[str, Floats], wanted: frozenset[str]) -> Iterator[tuple[str, str, str]]:
     """Yield pairs of columns with a third whose variance they explain almost fully, far better than either alone."""
     names, correlations, r = list(numbers), PairCorrelations.of(numbers), np.eye(len(numbers))
     for left, other in combinations(range(len(names)), 2):
         r[left, other] = r[other, left] = correlations.between(names[left], names[other])
-    apart = np.maximum(1 - r * r, 1e-9)
+    apart, asked = np.maximum(1 - r * r, 1e-9), np.array([name in wanted for name in names], bool)
     for target in range(len(names)):
         a, b = r[target][:, None], r[target][None, :]
         share = (a * a + b * b - 2 * a * b * r) / apart  # explained variance; approximate if values are missing
         likely = (share >= _LIKELY) & (apart > 1 - _COMPUTED) & (np.maximum(a * a, b * b) < _COMPUTED)
         likely[target], likely[:, target] = False, False
+        if names[target] not in wanted:
+            likely &= asked[:, None] | asked[None, :]
         for first, second in np.argwhere(np.triu(likely, 1))[:_CHECKED].tolist():
             three = [numbers[names[place]] for place in (first, second, target)]
             alone = float(max(a[first, 0] ** 2, b[0, second] ** 2))

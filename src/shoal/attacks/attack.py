@@ -23,6 +23,7 @@ class AttackNeed(StrEnum):
     OUTSIDERS = "a control group of individuals outside the data, with all quasi-identifiers"
     OTHERS = "another release of the same individuals"
     EVENTS = "individuals with several records, and a release that shows which records belong together"
+    COUNTERFEITS = "a release with counterfeits, matched by the owner's record mapping, a key or the order"
     LEARNING = "scikit-learn"
     BUCKETS = "a release in several tables, matched by the owner's record mapping, a key or the order"
 

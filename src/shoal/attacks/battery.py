@@ -197,6 +197,7 @@ def _has(scene: Scene, need: AttackNeed) -> bool:
         AttackNeed.EVENTS: whose is not None
         and whose in scene.release
         and len(scene.insiders) < scene.original.records,
+        AttackNeed.COUNTERFEITS: scene.is_sure and bool(scene.counterfeits.any()),
         AttackNeed.BUCKETS: bool(scene.slices) or (bool(scene.buckets) and scene.is_sure),
         AttackNeed.LEARNING: find_spec("sklearn") is not None,
     }[need]

@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from shoal.analyses.links import Link, Way, links
+from shoal.analyses.derivations import derivations
+from shoal.analyses.equation import Equation
 from shoal.attacks.attack import ATTACKS, Attack, AttackNeed
 from shoal.attacks.people import KnownPeople
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
-from shoal.recoding.cells import Cells
 from shoal.recoding.nodes import Floats
 from shoal.table.scale import scale
 
@@ -21,12 +21,12 @@ from shoal.table.scale import scale
 class DerivedColumns(Attack):
     """Share of individuals whose generalised value is computed from other columns of their released record.
 
-    Some columns determine others: weight and the body mass index the height, a postcode the district, a year of birth
-    the age. The adversary knows such relations. Attacked is every quasi-identifier of which the release does not show
-    the values, if columns that it shows determine it, alone or two together. The relation is taken from the original,
-    as general knowledge: a value for each value, or a linear or log-linear equation. A number is computed if it
-    deviates by at most ``tolerance`` standard deviations. Baseline: the best constant guess. Individuals without a
-    released record are not targets.
+    Some columns determine others: weight and the body mass index the height, a postcode the district, a year of
+    birth the age. The adversary knows such relations, also those with exceptions. Attacked is every quasi-
+    identifier of which the release does not show the values, if columns that it shows determine it, alone or two
+    together. The relation is taken from the original, as general knowledge: a value for each value, or a linear or
+    log-linear equation. A number is computed if it deviates by at most ``tolerance`` standard deviations. Baseline:
+    the best constant guess. Individuals without a released record are not targets.
 
     >>> import shoal
     >>> data = {"district": ["a", "b"] * 20, "town": ["x", "y"] * 20}
@@ -47,15 +47,15 @@ class DerivedColumns(Attack):
 
     def run(self, scene: Scene) -> Iterator[Result]:
         """Attack each quasi-identifier that the release does not show, by the relation that computes it best."""
-        shown = [name for name, cells in scene.cells.items() if _is_plain(cells) and name in scene.original]
+        shown = [name for name, cells in scene.cells.items() if cells.are_values and name in scene.original]
         targets = [name for name in scene.original.quasi if name not in shown]
         people = scene.targets
         if scene.truth is None or not shown or not targets:
             return
         people = people.some(scene.truth[people.records] >= 0)
-        found = links(scene.original, [*targets, *shown], seed=scene.seed)
+        found = derivations(scene.original, targets, shown, seed=scene.seed)
         for target in targets:
-            told = [others for link in found if (others := _others(link, target)) and {*others} <= {*shown}]
+            told = [derivation.columns for derivation in found if derivation.target == target]
             here = people.some(people.codes[target] != _missing(scene, target))
             if told and len(here):
                 yield self._result(scene, here, target, list(dict.fromkeys(told)))
@@ -76,7 +76,7 @@ class DerivedColumns(Attack):
     def _computed(self, scene: Scene, people: KnownPeople, target: str, others: tuple[str, ...]) -> Floats:
         """Return whether the value of each individual is computed from the released cells of some columns."""
         truth = scene.truth if scene.truth is not None else np.zeros(0, np.intp)
-        released = [_values(scene.cells[name], truth[people.records]) for name in others]
+        released = [scene.cells[name].values_at(truth[people.records]) for name in others]
         original = [scene.values(name).astype(np.int64) for name in others]
         places = scale(scene.columns[target])
         if places is None or len(others) == 1:
@@ -89,11 +89,17 @@ class DerivedColumns(Attack):
         if any(of is None for of in numbers):
             return np.zeros(len(people))
         known = [of[codes] for of, codes in zip(numbers, original, strict=True) if of is not None]
-        seen = [of[codes] for of, codes in zip(numbers, released, strict=True) if of is not None]
+        seen = [
+            np.where(codes < 0, np.nan, of[codes])
+            for of, codes in zip(numbers, released, strict=True)
+            if of is not None
+        ]
         wanted, true = places[scene.values(target)], places[people.codes[target]]
+        equation = Equation.fitted(wanted, known)
+        if equation is None:
+            return np.zeros(len(people))
         near = self.tolerance * float(np.nanstd(wanted))
-        hits = [np.abs(guess - true) <= near for guess in _equations(wanted, known, seen)]
-        return np.asarray(np.logical_or.reduce(hits), np.float64)
+        return np.asarray(np.abs(equation.of(seen) - true) <= near, np.float64)
 
     def _close(self, places: Floats, guess: NDArray[np.int64], truth: NDArray[np.unsignedinteger]) -> NDArray[np.bool_]:
         near = self.tolerance * float(np.nanstd(places))
@@ -110,28 +116,9 @@ class DerivedColumns(Attack):
         return float((ends - np.arange(len(numbers))).max() / len(numbers))
 
 
-def _is_plain(cells: Cells) -> bool:
-    """Return whether a released column shows values."""
-    return bool((cells.sizes[cells.nodes[cells.codes]] == 1).all())
-
-
 def _missing(scene: Scene, name: str) -> int:
     code = scene.columns[name].missing_code
     return -1 if code is None else code
-
-
-def _others(link: Link, target: str) -> tuple[str, ...]:
-    """Return the columns that determine a column by a relation; none if they do not."""
-    if link.told == target:
-        return link.columns
-    if target not in link.columns or not (link.both or link.way is Way.COMPUTED):
-        return ()
-    return tuple(name for name in (*link.columns, link.told) if name != target)
-
-
-def _values(cells: Cells, records: NDArray[np.intp]) -> NDArray[np.int64]:
-    """Return the value that each released record shows."""
-    return cells.members[cells.starts[cells.nodes[cells.codes[records]]]].astype(np.int64)
 
 
 def _looked_up(wanted: NDArray[np.int64], known: NDArray[np.int64], seen: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -142,18 +129,4 @@ def _looked_up(wanted: NDArray[np.int64], known: NDArray[np.int64], seen: NDArra
     first = order[np.flatnonzero(np.diff(pairs[order] // size, prepend=-1))]
     often = np.full(int(max(known.max(initial=0), seen.max(initial=0))) + 1, -1, np.int64)
     often[pairs[first] // size] = pairs[first] % size
-    return often[seen]
-
-
-def _equations(wanted: Floats, known: Sequence[Floats], seen: Sequence[Floats]) -> Iterator[Floats]:
-    """Yield what a linear equation computes from some columns, and one of logarithms if all numbers are positive."""
-    yield _solved(wanted, known, seen)
-    if all(bool((of[~np.isnan(of)] > 0).all()) for of in (wanted, *known, *seen)):
-        yield np.exp(_solved(np.log(wanted), [np.log(of) for of in known], [np.log(of) for of in seen]))
-
-
-def _solved(wanted: Floats, known: Sequence[Floats], seen: Sequence[Floats]) -> Floats:
-    there = np.logical_and.reduce([~np.isnan(of) for of in (wanted, *known)])
-    causes = np.stack([np.ones(np.count_nonzero(there)), *(of[there] for of in known)], axis=1)
-    weights = np.linalg.lstsq(causes, wanted[there], rcond=None)[0]
-    return np.asarray(weights[0] + sum(weight * of for weight, of in zip(weights[1:], seen, strict=True)))
+    return np.where(seen < 0, -1, often[seen])

@@ -265,6 +265,14 @@ class Scene:
         owners[released] = persons
         return owners
 
+    @cached_property
+    def counterfeits(self) -> NDArray[np.bool_]:
+        """Whether each released record stems from no record of the original; none if this is unknown."""
+        false = np.full(self.release.records, self.truth is not None)
+        if self.truth is not None:
+            false[self.truth[self.truth >= 0]] = False
+        return false
+
     def fates(self, people: KnownPeople) -> Ints:
         """Return the class of the released record of each individual; those without one have a class of their own.
 

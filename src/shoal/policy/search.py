@@ -89,6 +89,12 @@ class Search(Checked):
         description="whether classes are formed from quasi-identifiers alone, with a minimum size that is increased "
         "until the requirements on sensitive values are met, so that generalisation and suppression disclose no value",
     )
+    derivable: tuple[str, ...] = Field(
+        default=(),
+        title="Derivable columns",
+        description="quasi-identifiers that are generalised although other released columns tell their values "
+        "(default: this is refused)",
+    )
     strict: bool | None = Field(
         default=None, deprecated=True, description='same as recoding = { kind = "…", strict = … }'
     )

@@ -181,6 +181,18 @@ class Cells:
         """The number of values in each set."""
         return np.diff(self.starts)
 
+    @property
+    def are_values(self) -> bool:
+        """Whether every released cell shows a single value, or is empty."""
+        used = np.flatnonzero(np.bincount(self.codes, minlength=len(self.nodes)))
+        single = self.sizes[self.nodes[used]] == 1
+        return bool((single | (used == (-1 if self.missing is None else self.missing))).all())
+
+    def values_at(self, records: NDArray[np.intp]) -> NDArray[np.int64]:
+        """Return the value that each of some released records shows; −1 if it does not show a single one."""
+        nodes = self.nodes[self.codes[records]]
+        return np.where(self.sizes[nodes] == 1, self.members[self.starts[nodes]].astype(np.int64), -1)
+
     def values_of(self, code: int) -> NDArray[np.uint32]:
         """Return the values that a released code may stand for."""
         node = self.nodes[code]

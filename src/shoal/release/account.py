@@ -124,6 +124,7 @@ def notes(
         *_on_perturbed(case),
         *_on_counting(case),
         *_on_minimality(case),
+        *_on_derivable(case),
         *case.policy.search.technique.notes,
         *(transformation.split.notes if transformation.split is not None else ()),
         *_on_files(transformed),
@@ -138,6 +139,16 @@ def _on_minimality(case: Case) -> Iterator[str]:
             "Requirements on sensitive values decided which groups were generalised or suppressed. This can disclose "
             "values to an adversary who knows the algorithm and the quasi-identifiers of all individuals of a group: "
             "measure it with the attack minimality, or set independent = true under [search]."
+        )
+
+
+def _on_derivable(case: Case) -> Iterator[str]:
+    """Yield a note if the policy accepts that other columns may tell generalised values."""
+    if case.policy.search.derivable:
+        yield (
+            f"The policy accepts that values of {listed(case.policy.search.derivable)} follow from other released "
+            "columns. The classes do not protect individuals from those who compute them: measure it with the attack "
+            "derived-columns."
         )
 
 

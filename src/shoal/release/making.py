@@ -18,6 +18,8 @@ from shoal.release.assembly import assembled, mapping, original
 from shoal.release.case import Case
 from shoal.release.cost import measured
 from shoal.release.dependence import dependent_labels
+from shoal.release.derivable import check_accepted, check_derivable
+from shoal.release.imitation_check import check_imitable
 from shoal.release.part import ReleasePart
 from shoal.release.perturbed import perturbed
 from shoal.release.promise import Promise
@@ -86,9 +88,13 @@ def _of_sufficient_size(case: Case, threads: int, progress: Hook) -> Release:
 
 def _attempt(case: Case, threads: int, progress: Hook) -> Release:
     check_identities(case)
+    check_accepted(case)
+    check_imitable(case)
     searched = Transformation.of(case, treatment_of(case, threads, progress))
     changed = perturbed(case.table, case.policy, case.key, searched)
-    return _made(case, separated(case, changed, progress), progress)
+    decided = separated(case, changed, progress)
+    check_derivable(case, decided)
+    return _made(case, decided, progress)
 
 
 def _unsearched(case: Case, progress: Hook) -> Release:

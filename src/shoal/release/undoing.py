@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from shoal.analyses.derivations import remaining
 from shoal.analyses.links import Floats, Link, Sample, Way, links
 from shoal.errors import PolicyError
 from shoal.release.transformation import Transformation
@@ -33,7 +34,7 @@ _FITS = 5  # rounds in which they are chosen
 
 def check_undone(table: Table, perturbed: Sequence[str], transformation: Transformation) -> None:
     """Refuse a perturbation that other released columns undo, such as that of the weight beside height and BMI."""
-    exact = [name for name in table.names if name not in perturbed and _is_exact(table, transformation, name)]
+    exact = [name for name in table.names if name not in perturbed and is_exact(table, transformation, name)]
     if not exact:
         return
     sample = Sample.of(table, [*perturbed, *exact], 0)
@@ -192,31 +193,7 @@ def alike(values: Floats, others: Floats) -> float:
     return float(np.count_nonzero(same) / np.count_nonzero(rare)) if is_varied else 0.0
 
 
-def remaining(values: Floats, others: Floats) -> float | None:
-    """Return the share of the standard deviation of some numbers that others leave unknown; None if there are too few.
-
-    The rest is estimated by the variance within equal values of the others, and by the differences between the means of
-    neighbouring ones: an unknown function is smooth (Rice 1984). Missing numbers are NaN.
-
-    >>> numbers = np.arange(1.0, 201)
-    >>> [round(remaining(numbers, others), 2) for others in (numbers**2, numbers * 37 % 101)]
-    [0.01, 1.23]
-    """
-    there = np.isfinite(values) & np.isfinite(others)
-    values, number = values[there], int(np.count_nonzero(there))
-    if number < _FEW or values.min() == values.max():
-        return None
-    _, group = np.unique(others[there], return_inverse=True)
-    sizes = np.bincount(group)
-    means = np.bincount(group, values) / sizes
-    squares = np.bincount(group, (values - means[group]) ** 2)
-    within = (squares * sizes / np.maximum(sizes - 1, 1)).sum()
-    lone = (sizes[1:] == 1) | (sizes[:-1] == 1)
-    between = (np.minimum(sizes[1:], sizes[:-1]) * np.diff(means) ** 2 / 2)[lone].sum()
-    return float(np.sqrt((within + between) / number) / values.std())
-
-
-def _is_exact(table: Table, transformation: Transformation, name: str) -> bool:
+def is_exact(table: Table, transformation: Transformation, name: str) -> bool:
     """Return whether the release shows a column without generalisation."""
     if name in transformation.cells:
         return bool(transformation.cells[name][0].values.equals(table[name].values))

@@ -1,0 +1,237 @@
+"""Relations: what every record of a table fulfils, so that an artificial record that does not can be recognised.
+
+They follow from the links between columns: a value for each value, a range for each value, or an equation. Columns that
+are missing in the same records are a further relation.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.analyses.equation import Equation
+from shoal.analyses.links import Link, Way, links
+from shoal.recoding.nodes import Floats
+from shoal.table.column import Column
+from shoal.table.raw import Encoded
+from shoal.table.scale import scale
+from shoal.table.table import Source, Table
+
+Flags: TypeAlias = NDArray[np.bool_]
+MISSING = -np.inf  # the place of a missing value
+_TOGETHER = 0.9  # minimum correlation of columns that are missing together
+_FEWEST = 10  # minimum number of records in which a value is missing, and in which it is not
+_SOMETIMES = 0.005  # share of the rarer case up to which a combination counts as an error
+_SLACK = 1.2  # factor of the usual deviation beyond which a record breaks an equation or a range
+_TAIL = 0.995  # share of the records whose deviation is usual
+_RECORDS, _NEAREST = 5_000, 10  # of the sample for a range, and on each side that determine its middle
+
+
+class Relation(Protocol):
+    """Relation between columns. Values are given by their place: a number, or a code without order."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are related."""
+
+    def broken(self, places: Mapping[str, Floats]) -> Flags:
+        """Return whether each record breaks the relation."""
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """A value of ``told`` for each value of ``known``: ``values[i]`` beside ``at[i]``.
+
+    A number between two known ones has the value of one of them, or one between them.
+    """
+
+    known: str
+    told: str
+    at: Floats
+    values: Floats
+    is_ordered: bool
+    is_between: bool
+
+    @classmethod
+    def of(cls, known: str, told: str, places: Mapping[str, Floats], numeric: frozenset[str]) -> "Function":
+        """Return the value of one column that occurs most often beside each value of another."""
+        at, values = _most_frequent(places[known], places[told])
+        return cls(known, told, at, values, known in numeric, known in numeric and told in numeric)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Both columns."""
+        return self.known, self.told
+
+    def broken(self, places: Mapping[str, Floats]) -> Flags:
+        """Return whether each record has another value."""
+        above = np.minimum(np.searchsorted(self.at, places[self.known]), len(self.at) - 1)
+        below, told = np.maximum(above - 1, 0), places[self.told]
+        first, last = self.values[below], self.values[above]
+        exact = self.at[above] == places[self.known]
+        fits = (told == first) | (told == last)
+        if self.is_between:
+            fits |= (told >= np.minimum(first, last)) & (told <= np.maximum(first, last))
+        return np.asarray(np.where(exact, told != last, ~fits & self.is_ordered))
+
+
+@dataclass(frozen=True, eq=False)
+class NearRange:
+    """A range of ``told`` for each number ``known``: ``middle[i] ± rest`` beside ``at[i]``."""
+
+    known: str
+    told: str
+    at: Floats
+    middle: Floats
+    rest: float
+
+    @classmethod
+    def of(cls, known: str, told: str, places: Mapping[str, Floats], seed: int) -> "NearRange":
+        """Return the median of one column beside the records with the nearest numbers, and the usual deviation."""
+        there = np.flatnonzero((places[known] > MISSING) & (places[told] > MISSING))
+        if len(there) > _RECORDS:
+            there = np.random.default_rng(seed).choice(there, _RECORDS, replace=False)
+        order = there[np.argsort(places[known][there], kind="stable")]
+        at, values = places[known][order], places[told][order]
+        padded = np.pad(values, _NEAREST, "reflect", reflect_type="odd")  # continues a rise or fall beyond the ends
+        middle = np.median(np.lib.stride_tricks.sliding_window_view(padded, 2 * _NEAREST + 1), axis=1)
+        return cls(known, told, at, middle, float(np.quantile(np.abs(values - middle), _TAIL)))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Both columns."""
+        return self.known, self.told
+
+    def broken(self, places: Mapping[str, Floats]) -> Flags:
+        """Return whether each record deviates further than nearly all records of the table."""
+        known, told = _numbers(places[self.known]), _numbers(places[self.told])
+        with np.errstate(invalid="ignore"):
+            apart = np.abs(told - np.interp(known, self.at, self.middle))
+        return np.asarray(apart > _SLACK * self.rest + 1e-9)
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A number that follows from two others by an equation."""
+
+    causes: tuple[str, ...]
+    told: str
+    equation: Equation
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the equation, the computed one last."""
+        return *self.causes, self.told
+
+    def value(self, places: Mapping[str, Floats]) -> Floats:
+        """Return the number that follows for each record; NaN if another is missing."""
+        return self.equation.of([_numbers(places[name]) for name in self.causes])
+
+    def broken(self, places: Mapping[str, Floats]) -> Flags:
+        """Return whether each record deviates further than nearly all records of the table."""
+        apart = np.abs(_numbers(places[self.told]) - self.value(places))
+        return np.asarray(apart > _SLACK * self.equation.rest + 1e-9)
+
+
+@dataclass(frozen=True, slots=True)
+class MissingTogether:
+    """Columns whose values are missing in the same records.
+
+    ``seen[a, b]``: whether it occurs that the first is missing (a = 1) or not, and the other is (b = 1) or not.
+    """
+
+    columns: tuple[str, str]
+    seen: tuple[tuple[bool, bool], tuple[bool, bool]]
+
+    def broken(self, places: Mapping[str, Floats]) -> Flags:
+        """Return whether each record has a combination that does not occur."""
+        first, other = ((places[name] == MISSING).astype(np.intp) for name in self.columns)
+        return np.asarray(~np.array(self.seen)[first, other])
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Records as codes, with the place of each value."""
+
+    columns: Mapping[str, Column]
+    codes: Mapping[str, NDArray[np.integer]]
+
+    def places(self) -> dict[str, Floats]:
+        """Return the place of each value: its number, or its code in a column without order."""
+        return {name: places_of(self.columns[name])[codes] for name, codes in self.codes.items()}
+
+    def relations(self, seed: int = 0) -> list[Relation]:
+        """Return the relations that the records fulfil.
+
+        >>> import shoal
+        >>> table = shoal.read({"town": ["x", "y", "z"] * 20, "state": ["a", "a", "b"] * 20})
+        >>> records = Records({name: table[name] for name in table.names}, {"town": table.codes("town")})
+        >>> Records(records.columns, {name: table.codes(name) for name in table.names}).relations()[0].columns
+        ('town', 'state')
+        """
+        names = list(self.codes)
+        if not names or not len(self.codes[names[0]]):
+            return []
+        encoded = [Encoded(self.columns[name], self.codes[name].astype(np.uint32)) for name in names]
+        table = Table.of(encoded, len(self.codes[names[0]]), Source())
+        places = self.places()
+        numeric = frozenset(name for name in names if scale(self.columns[name]) is not None)
+        kinds = [_of_link(link, places, numeric, seed) for link in links(table, names, seed=seed)]
+        return [*(relation for some in kinds for relation in some), *_missing(places)]
+
+
+def places_of(column: Column) -> Floats:
+    """Return the place of each code of a column: its number, or the code; ``MISSING`` for a missing value."""
+    numbers = scale(column)
+    places = np.arange(column.size, dtype=np.float64) if numbers is None else numbers.copy()
+    if column.missing_code is not None:
+        places[column.missing_code] = MISSING
+    return np.where(np.isnan(places), MISSING, places)
+
+
+def _of_link(link: Link, places: Mapping[str, Floats], numeric: frozenset[str], seed: int) -> Iterator[Relation]:
+    """Yield the relations that follow from a link."""
+    pairs: Sequence[tuple[str, str]] = [(link.columns[0], link.told), (link.told, link.columns[0])]
+    if link.way is Way.COMPUTED:
+        equation = Equation.fitted(*_sides(link, places))
+        if equation is not None:
+            yield Computed(link.columns, link.told, equation)
+    elif link.way is Way.NEAR:
+        yield from (NearRange.of(known, told, places, seed) for known, told in pairs)
+    else:
+        yield from (Function.of(known, told, places, numeric) for known, told in (pairs if link.both else pairs[:1]))
+
+
+def _sides(link: Link, places: Mapping[str, Floats]) -> tuple[Floats, list[Floats]]:
+    return _numbers(places[link.told]), [_numbers(places[name]) for name in link.columns]
+
+
+def _missing(places: Mapping[str, Floats]) -> Iterator[MissingTogether]:
+    """Yield the pairs of columns whose values are missing together."""
+    gaps = {name: values == MISSING for name, values in places.items()}
+    number = {name: int(np.count_nonzero(gap)) for name, gap in gaps.items()}
+    often = [name for name, gap in gaps.items() if _FEWEST <= number[name] <= len(gap) - _FEWEST]
+    for first, other in combinations(often, 2):
+        if np.corrcoef(gaps[first], gaps[other])[0, 1] >= _TOGETHER:
+            counts = np.bincount(2 * gaps[first] + gaps[other], minlength=4).reshape(2, 2)
+            least = _SOMETIMES * min(number[first], number[other])
+            seen = (counts > least).tolist()
+            yield MissingTogether((first, other), (tuple(seen[0]), tuple(seen[1])))
+
+
+def _numbers(places: Floats) -> Floats:
+    """Return places as numbers, NaN where a value is missing."""
+    return np.where(places == MISSING, np.nan, places)
+
+
+def _most_frequent(known: Floats, told: Floats) -> tuple[Floats, Floats]:
+    """Return the distinct values of one column in ascending order, and what is told most often beside each."""
+    at, which = np.unique(known, return_inverse=True)
+    values, place = np.unique(told, return_inverse=True)
+    pairs, counts = np.unique(which * len(values) + place, return_counts=True)
+    order = np.lexsort([-counts, pairs // len(values)])
+    first = order[np.flatnonzero(np.diff(pairs[order] // len(values), prepend=-1))]
+    return at, values[pairs[first] % len(values)]
