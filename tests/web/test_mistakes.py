@@ -144,6 +144,15 @@ def test_other_releases_are_joined_and_named_in_the_script(decided):
     assert decided.project.now.result("attack").given == {"also": ["other.csv"]}
 
 
+def test_the_original_is_attacked_as_well_if_asked(decided):
+    decided.upload("data.csv", DATA.encode())
+    decided.decide(age="quasi", sex="quasi", dx="sensitive")
+    asked(decided, 4)
+    decided.ask("POST", "/attack", body={"attack": "linkage", "ceilings": "yes"})
+    assert "The same attacks on the original" in decided.page("/attack").text
+    assert decided.project.now.result("attack").given == {"ceilings": True}
+
+
 LADDER = "".join(f"{age};{age // 10 * 10}-{age // 10 * 10 + 9}\n" for age in range(20, 60))
 
 

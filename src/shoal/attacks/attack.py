@@ -21,6 +21,7 @@ class AttackNeed(StrEnum):
     SENSITIVE = "a sensitive column in one table with the quasi-identifiers"
     TRUTH = "records matched with the original"
     OUTSIDERS = "a control group of individuals outside the data, with all quasi-identifiers"
+    SHADOWS = "a policy, and individuals outside the data with all columns of the original, one record each"
     OTHERS = "another release of the same individuals"
     EVENTS = "individuals with several records, and a release that shows which records belong together"
     COUNTERFEITS = "a release with counterfeits, matched by the owner's record mapping, a key or the order"

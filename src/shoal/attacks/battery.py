@@ -15,6 +15,7 @@ from shoal.sheet import Presentable, Sheet
 from shoal.table.frames import of_rows
 from shoal.words import counted, share
 
+EVERY = "all"  # the request for all attacks, also those that are run only on request
 DIRTY = {"typos": 0.05, "known": 0.9}  # shares of wrong and of known values of the dirty adversary
 
 
@@ -160,7 +161,7 @@ def _timed(results: Iterator[Result]) -> Iterator[Result]:
 
 
 def chosen_attacks(scene: Scene, attacks: Any) -> list[Attack]:
-    """Return the requested attacks.
+    """Return the requested attacks. ``all``: every attack, also those that are run only on request.
 
     Without a request, these are all attacks marked as default and, if several columns are known, linkage by an
     adversary with incomplete and partly wrong background knowledge.
@@ -169,6 +170,8 @@ def chosen_attacks(scene: Scene, attacks: Any) -> list[Attack]:
         default = [kind() for kind in ATTACKS.values() if kind.default]
         return [*default, ATTACKS["linkage"](**DIRTY)] if len(scene.known) > 1 else default
     asked = [attacks] if isinstance(attacks, str | Attack) or not isinstance(attacks, Iterable) else list(attacks)
+    if asked == [EVERY]:
+        return [*chosen_attacks(scene, None), *(kind() for kind in ATTACKS.values() if not kind.default)]
     if not asked:
         raise AttackError(
             "no-attack", "No attack is named.", remedy="Available attacks: {attacks:listed}.", attacks=list(ATTACKS)
@@ -193,6 +196,7 @@ def _has(scene: Scene, need: AttackNeed) -> bool:
         AttackNeed.SENSITIVE: bool(scene.secret),
         AttackNeed.TRUTH: scene.truth is not None,
         AttackNeed.OUTSIDERS: scene.strangers() is not None,
+        AttackNeed.SHADOWS: scene.shadows is not None,
         AttackNeed.OTHERS: bool(scene.others),
         AttackNeed.EVENTS: whose is not None
         and whose in scene.release

@@ -10,18 +10,17 @@ from shoal.analyses.estimate import Estimate
 from shoal.attacks.attack import Attack
 from shoal.attacks.battery import Attacked, battery
 from shoal.attacks.scene import Scene
-from shoal.progress import Hook
 from shoal.table.column import Column
 from shoal.table.kind import Kind
 from shoal.table.raw import Encoded
 from shoal.table.table import Table
 
 
-def with_ceilings(attacked: Attacked, scene: Scene, tried: Sequence[Attack], progress: Hook) -> Attacked:
+def with_ceilings(attacked: Attacked, scene: Scene, tried: Sequence[Attack]) -> Attacked:
     """Return results with the success of the same attacks on the original and on a fully suppressed release.
 
     The first is the most that an attack can achieve on these data, the second what needs no quasi-identifier. An attack
-    that fails on the original says nothing about a release.
+    that fails on the original says nothing about a release. The original is one table, without other releases.
 
     >>> import shoal
     >>> data = {"age": [31, 34, 71, 78], "dx": ["flu", "ms", "flu", "flu"]}
@@ -30,12 +29,11 @@ def with_ceilings(attacked: Attacked, scene: Scene, tried: Sequence[Attack], pro
     >>> found.floor.value, found.success.value, found.ceiling.value
     (0.25, 0.5, 1.0)
     """
-    plain = _measured(scene, _shown(scene), tried, progress)
-    blank = _measured(scene, _blank(scene), tried, progress)
+    plain, blank = (_measured(of_all(scene, release), tried) for release in (_shown(scene), _blank(scene)))
     results = [
         replace(
             result,
-            ceiling=plain.get((result.attack, result.variant, result.column)),
+            ceiling=plain.get((result.attack, result.variant, result.column), result.ceiling),
             floor=blank.get((result.attack, result.variant, result.column)),
         )
         for result in attacked.results
@@ -43,17 +41,18 @@ def with_ceilings(attacked: Attacked, scene: Scene, tried: Sequence[Attack], pro
     return replace(attacked, results=tuple(results))
 
 
-def _measured(
-    scene: Scene, release: Table, tried: Sequence[Attack], progress: Hook
-) -> Mapping[tuple[str, str, str | None], Estimate]:
-    """Return the success of each attack on another release of all records."""
-    other = Scene.of(scene.original, release, hierarchies=scene.hierarchies, seed=scene.seed)
-    other = replace(
-        other, truth=np.arange(scene.original.records), most=scene.most, requirements=scene.requirements,
-        progress=progress,
-    )  # fmt: skip
-    results = battery(other, tried, ()).results
-    return {(result.attack, result.variant, result.column): result.success for result in results}
+def of_all(scene: Scene, release: Table) -> Scene:
+    """Return the scene of another release, which shows all records of the original in their order."""
+    records = np.arange(scene.original.records)
+    alone = replace(scene.showing(release), truth=records, is_sure=True)
+    return replace(alone, others=(), buckets=(), slices=(), remade=None, shadows=None)
+
+
+def _measured(scene: Scene, tried: Sequence[Attack]) -> Mapping[tuple[str, str, str | None], Estimate]:
+    """Return the success of each attack."""
+    return {
+        (result.attack, result.variant, result.column): result.success for result in battery(scene, tried, ()).results
+    }
 
 
 def _shown(scene: Scene) -> Table:

@@ -7,11 +7,13 @@ import numpy as np
 from pydantic import Field
 
 from shoal.analyses.area import area_under_curve
+from shoal.analyses.estimate import Estimate
 from shoal.attacks.attack import ATTACKS, Attack, AttackNeed
 from shoal.attacks.distances import Distances
 from shoal.attacks.people import KnownPeople
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
+from shoal.kernels.grouping import group_rows
 from shoal.recoding.nodes import Floats
 
 _RATES = (0.01, 0.001)  # rates of false alarms
@@ -52,7 +54,6 @@ class Membership(Attack):
         inside, outside = _scores(scene, people), _scores(scene, others)
         ranks = _ranks(np.concatenate([inside, outside]))
         mine, theirs = ranks[: len(inside)], ranks[len(inside) :]
-        hits = {rate: float((mine > np.quantile(theirs, 1 - rate, method="higher")).mean()) for rate in _RATES}
         cuts = np.unique(ranks)
         gaps = [(mine >= cut).mean() - (theirs >= cut).mean() for cut in cuts[:: max(len(cuts) // 500, 1)]]
         yield Result(
@@ -67,9 +68,35 @@ class Membership(Attack):
             persons=scene.over_original(people, np.searchsorted(np.sort(theirs), mine) / len(theirs)),
             details={
                 "advantage": float(max(gaps, default=0.0)),
-                **{f"hits_at_{rate:g}_false_alarms": share for rate, share in hits.items()},
+                **at_few_alarms(mine, theirs),
             },
+            ceiling=raw_ceiling(scene, people, others),
         )
+
+
+def at_few_alarms(mine: Floats, theirs: Floats) -> dict[str, float]:
+    """Return the share of individuals in the data who score higher than all but few outside, for each rate.
+
+    >>> at_few_alarms(np.array([1.0, 3.0]), np.array([2.0, 0.0]))
+    {'hits_at_0.01_false_alarms': 0.5, 'hits_at_0.001_false_alarms': 0.5}
+    """
+    limits = {rate: np.quantile(theirs, 1 - rate, method="higher") for rate in _RATES}
+    return {f"hits_at_{rate:g}_false_alarms": float((mine > limit).mean()) for rate, limit in limits.items()}
+
+
+def raw_ceiling(scene: Scene, people: KnownPeople, others: KnownPeople) -> Estimate:
+    """Return the success of counting the individuals of the original with equal known quasi-identifiers.
+
+    Membership can disclose no more: where quasi-identifiers are coarse, many outside are equal to one inside.
+    """
+    known = [*scene.known]
+    sizes = [scene.columns[name].size for name in known]
+    numbers = [len(scene.insiders), len(people), len(others)]
+    groups = [scene.insiders, people, others]
+    codes = [np.concatenate([group.codes[name] for group in groups]) for name in known]
+    ids = group_rows(codes, sizes, sum(numbers)).ids
+    times = np.bincount(ids[: numbers[0]], minlength=int(ids.max()) + 1)[ids[numbers[0] :]]
+    return area_under_curve(times.astype(np.float64), np.arange(len(times)) < len(people))
 
 
 def _scores(scene: Scene, people: KnownPeople) -> Floats:

@@ -28,6 +28,7 @@ from shoal.table.table import Table
 from shoal.table.united import United
 
 Remade: TypeAlias = Callable[[str, NDArray[np.unsignedinteger[Any]]], "Scene | None"]
+Shadows: TypeAlias = Callable[[NDArray[np.bool_]], "Scene | None"]
 TARGETS = 10_000  # maximum number of targets, drawn at random if there are more
 
 
@@ -48,7 +49,8 @@ class Scene:
     shows by bucket only, and ``slices``, those of a release by groups of columns. ``link``: the column with the bucket
     numbers. ``is_sure``: whether ``truth`` is recorded, or follows from a key or the order, not from content.
     ``requirements``: the models that the policy of the release requires. ``remade(column, codes)``: the scene of a
-    release made in the same way from other values of a sensitive column; None if there is none.
+    release made in the same way from other values of a sensitive column; None if there is none. ``shadows``: releases
+    made in the same way from other individuals, if possible. ``united``: the common codes of each column.
     """
 
     original: Table
@@ -72,6 +74,8 @@ class Scene:
     is_sure: bool = True
     requirements: tuple[Model, ...] = ()
     remade: "Remade | None" = None
+    shadows: "Shadows | None" = None
+    united: Mapping[str, United] = field(default_factory=dict)
     seed: int = 0
     most: int = TARGETS
     progress: Hook = silent
@@ -127,15 +131,18 @@ class Scene:
             None if register is None else people[-1],
             places={name: united.places[0] for name, united in together.items()},
             hierarchies=dict(hierarchies or {}),
+            united=together,
             seed=seed,
             **more,
         )
-        first = scene._showing(release, together)
-        return replace(first, others=tuple(scene._showing(other, together) for other in others))
+        return replace(scene.showing(release), others=tuple(scene.showing(other) for other in others))
 
-    def _showing(self, release: Table, together: Mapping[str, United]) -> "Scene":
-        """Return the scene of another release of the same individuals, in the same codes."""
-        names = [name for name in together if name in release]
+    def showing(self, release: Table) -> "Scene":
+        """Return the scene of another release of the same individuals, in the same codes.
+
+        It has no values that neither the original nor the releases of this scene contain, unless they are labels.
+        """
+        names = [name for name in self.united if name in release]
         quasi = tuple(name for name in self.original.quasi if name in names)
         if not self.original.quasi:
             raise AttackError(
@@ -155,7 +162,7 @@ class Scene:
         return replace(
             self,
             release=release,
-            cells={name: Cells.of(together[name], self.original, release, name, self.hierarchies) for name in names},
+            cells={name: Cells.of(self.united[name], self.original, release, name, self.hierarchies) for name in names},
             known=quasi,
             hidden=tuple(name for name in self.original.quasi if name not in names),
             secret=tuple(name for name in self.original.sensitive if name in names),

@@ -42,12 +42,14 @@ def _answer(question: Criterion, best: Result | None, attacked: Attacked) -> dic
         "question": asked,
         "lift": max(best.gain, 0.0),
         "kind": "present" if best.is_sure else "not significant",
-        "says": f"{best.title}: {share(success.value)} {interval}, baseline {share(best.baseline)}{_strangers(best)}",
+        "says": f"{best.title}: {share(success.value)} {interval}, baseline {share(best.baseline)}{_beside(best)}",
     }
 
 
-def _strangers(best: Result) -> str:
-    return "" if best.control is None else f", control {share(best.control.value)}"
+def _beside(best: Result) -> str:
+    """Return the success on individuals outside the data, and on the original, as far as measured."""
+    control = "" if best.control is None else f", control {share(best.control.value)}"
+    return control if best.ceiling is None else f"{control}, on the original {share(best.ceiling.value)}"
 
 
 def _body(values: list[dict[str, Any]]) -> dict[str, Any]:

@@ -60,12 +60,14 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
     in_order: Annotated[bool, typer.Option("--in-order", help="Match records by position.")] = False,
     values: given.FurtherTables = None,
     link: given.Link = None,
-    only: Annotated[str | None, typer.Option(help="Attacks to run, comma-separated (default: all that apply).")] = None,
+    only: Annotated[
+        str | None,
+        typer.Option(
+            help="Attacks to run, comma-separated, or 'all', also those that take long (default: the usual ones)."
+        ),
+    ] = None,
     targets: Annotated[int, typer.Option(min=1, help="Maximum number of targets.")] = 10_000,
-    ceilings: Annotated[
-        bool,
-        typer.Option("--ceilings", help="Also attack the original, and a release without quasi-identifiers."),
-    ] = False,
+    ceilings: given.Ceilings = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of random choices.")] = 0,
     pictures: Annotated[Path | None, typer.Option(help="Folder for charts of the results.")] = None,
     force: given.Force = False,
@@ -88,6 +90,7 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
                 "register": external,
                 "outsiders": outsiders,
                 "also": also,
+                "ceilings": ceilings,
                 "values": values,
                 "pictures": pictures,
             }
@@ -226,6 +229,8 @@ def show(attacked: "Attacked", out: "Console") -> None:
             present = "present" if best.is_sure else "no significant gain"
             whole = counted(best.targets, ATTACKS[best.attack].unit)
             figures = f"{share(best.success.value)} of {whole}, baseline {share(best.baseline)}"
+            if best.ceiling is not None:
+                figures += f", on the original {share(best.ceiling.value)}"
             outcome = f"{present}; attack {best.title}: {figures}"
         out.print(f"  risk of {question}: {plain(outcome)}")
     if attacked.off_card:

@@ -63,6 +63,7 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
     targets: Annotated[
         int, typer.Option(min=1, help="Maximum number of targets of each attack; fewer widen its interval.")
     ] = 10_000,
+    ceilings: given.Ceilings = False,
     lattice: Annotated[
         bool, typer.Option("--lattice/--no-lattice", help="Show other schemes and their information loss.")
     ] = True,
@@ -111,6 +112,7 @@ def report(  # noqa: PLR0913, PLR0917 - options of a command
         techniques,
         lattice and not external,
         advice,
+        ceilings,
     )
     settings: dict[str, Any] = {"external": external, "least": least, "title": title}
     known = targets if attacks else None
@@ -144,11 +146,12 @@ class _Asked:
     techniques: bool
     lattice: bool
     advice: float | None
+    ceilings: bool
 
     def refuse_single(self) -> None:
         """Refuse the options for a dataset."""
         names = ("register", "outsiders", "also", "key", "in_order", "predict", "survival", "techniques", "advice")
-        given.refuse_single({name: getattr(self, name) for name in names})
+        given.refuse_single({name: getattr(self, name) for name in (*names, "ceilings")})
 
     @property
     def matching(self) -> dict[str, Any]:
@@ -187,7 +190,8 @@ def _of_table(  # noqa: PLR0913, PLR0917 - a table, its release, and what is ask
     result: Any = shoal.anonymize(table, policy, progress=hook) if released is None else released
     tried = None
     if targets is not None:
-        tried = shoal.attack(table, result, policy, targets=targets, progress=hook, **asked.matching, **others)
+        others |= {"ceilings": asked.ceilings, **asked.matching}
+        tried = shoal.attack(table, result, policy, targets=targets, progress=hook, **others)
     if wanted:
         settings["analyses"] = _analyses(table, result, policy, wanted, hook)
     if asked.techniques:

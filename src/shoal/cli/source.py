@@ -48,6 +48,9 @@ Link = Annotated[
     typer.Option(help="Column with the number of the bucket in all tables (default: as the manifest says, or bucket)."),
 ]
 
+Ceilings = Annotated[
+    bool, typer.Option("--ceilings", help="Also attack the original, and a release without quasi-identifiers.")
+]
 OtherReleases = Annotated[
     list[Path] | None,
     typer.Option(metavar="DATA", help="Another release of the same individuals; may be repeated."),

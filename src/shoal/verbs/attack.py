@@ -81,17 +81,17 @@ def attack(  # noqa: PLR0913 - keyword-only options
 ) -> Attacked:
     """Run attacks on a release, and measure their success.
 
-    ``release``: the result of ``anonymize``, or any table made from the original: generalised, suppressed, perturbed or
-    synthetic. ``external``: an identified register. ``outsiders``: individuals who are not in the data, with the same
-    columns. ``also``: another release of the same individuals, or a list of them. ``key``: columns that identify a
-    record in the original, the release and the register. ``in_order``: the release has the order of the original.
-    Without either, records are matched by an identifier column, by content, or last by position. ``values``: the
-    further table of a release in several tables, or a list of them (default: those that the manifest names). ``link``:
-    the column with the number of the bucket, in all of them (default: as the manifest states, or ``bucket``).
-    ``attacks``: names of attacks, or attacks with parameters (default: all that apply, and those that the policy
-    limits). ``targets``: the maximum number of attacked individuals, drawn at random. ``ceilings``: whether the attacks
-    are also run on the original, and on a release without quasi-identifiers. ``matched``: the match of the records, if
-    already computed.
+    ``release``: the result of ``anonymize``, or any table made from the original: generalised, suppressed,
+    perturbed or synthetic. ``external``: an identified register. ``outsiders``: individuals who are not in the
+    data, with the same columns. ``also``: another release of the same individuals, or a list of them. ``key``:
+    columns that identify a record in the original, the release and the register. ``in_order``: the release has the
+    order of the original. Without either, records are matched by an identifier column, by content, or last by
+    position. ``values``: the further table of a release in several tables, or a list of them (default: those that
+    the manifest names). ``link``: the column with the number of the bucket, in all of them (default: as the
+    manifest states, or ``bucket``). ``attacks``: names of attacks, or attacks with parameters, or ``"all"``
+    (default: all that apply and do not take long, and those that the policy limits). ``targets``: the maximum
+    number of attacked individuals, drawn at random. ``ceilings``: whether the attacks are also run on the original,
+    and on a release without quasi-identifiers. ``matched``: the match of the records, if already computed.
 
     >>> import shoal
     >>> data = {"age": [31, 34, 71, 78], "dx": ["flu", "ms", "flu", "flu"]}
@@ -121,7 +121,7 @@ def attack(  # noqa: PLR0913 - keyword-only options
     if attacks is None:
         chosen += [kind() for kind in _limited(inputs.policy, {attack.name for attack in chosen})]
     found = battery(scene, chosen, tuple(notes(scene, how, given.register)))
-    return with_ceilings(found, scene, chosen, scene.progress) if ceilings else found
+    return with_ceilings(found, scene, chosen) if ceilings else found
 
 
 def _names(key: Sequence[str] | str | None) -> tuple[str, ...]:

@@ -6,12 +6,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from shoal.attacks.scene import Remade, Scene
+from shoal.attacks.scene import Remade, Scene, Shadows
 from shoal.attacks.split_tables import SplitTables
 from shoal.attacks.truth import in_register
 from shoal.errors import AttackError, ShoalError
 from shoal.kernels.translation import Codes
+from shoal.policy.policy import Policy
 from shoal.progress import silent
 from shoal.recoding.matching import Match
 from shoal.release.case import Case
@@ -19,8 +21,10 @@ from shoal.release.making import released
 from shoal.release.pairing import drawn_from, which
 from shoal.release.release import Release
 from shoal.remedy import Option, either
+from shoal.table.compaction import compacted
 from shoal.table.raw import Encoded
 from shoal.table.table import Table
+from shoal.table.united import United
 from shoal.verbs.inputs import Inputs, ReleasedTables, table_of
 
 _HINT = "Name columns that identify a record in both tables (key), or match records by position (in order)."
@@ -94,7 +98,38 @@ class AttackInputs:
             whose = in_register(self.original, self.register, named)
             scene = replace(scene, whose=None if whose is None else whose[scene.register.records])
         models = tuple(model for _, _, model in self.inputs.policy.requirements())
-        return replace(scene, requirements=models, remade=_remaking(self.inputs, self.release, scene)), how
+        return (
+            replace(
+                scene,
+                requirements=models,
+                remade=_remaking(self.inputs, self.release, scene),
+                shadows=self._shadows(scene.seed),
+            ),
+            how,
+        )
+
+    def _shadows(self, seed: int) -> Shadows | None:
+        """Return a function that makes a release from some individuals of the original and outside.
+
+        None without a policy or individuals outside, if these lack columns, or if individuals have several records.
+        """
+        policy = _policy(self.inputs, self.release)
+        if policy is None or self.strangers is None or any(name not in self.strangers for name in self.original.names):
+            return None
+        if self.original.person_count < self.original.records:
+            return None
+        pool = _pooled(self.original, self.strangers)
+
+        def shadow(chosen: NDArray[np.bool_]) -> Scene | None:
+            table = _chosen(pool, chosen)
+            try:
+                made = released(Case.of(table, policy), 1, silent)
+            except ShoalError:
+                return None
+            hierarchies = replace(self.inputs, table=table).hierarchies
+            return Scene.of(table, made.first.in_memory(), outsiders=pool, hierarchies=hierarchies, seed=seed)
+
+        return shadow
 
     def _check_records(self) -> None:
         """Refuse empty tables."""
@@ -156,15 +191,36 @@ def _other_release(release: Any, table: Table) -> SplitTables:
     return other
 
 
+def _policy(inputs: Inputs, release: Any) -> Policy | None:
+    """Return the policy with which a release of a single table was made, if it requires anything."""
+    policy = release.policy if isinstance(release, Release) else inputs.policy
+    return policy if policy.require and not policy.tables else None
+
+
+def _pooled(table: Table, other: Table) -> Table:
+    """Return the records of two tables, in the columns of the first."""
+    columns = []
+    for name in table.names:
+        united = United.of([table[name], other[name]])
+        codes = [places[each.codes(name)] for places, each in zip(united.places, (table, other), strict=True)]
+        columns.append(Encoded(united.column, np.concatenate(codes)))
+    return replace(Table.of(columns, table.records + other.records, table.source), roles=table.roles)
+
+
+def _chosen(table: Table, chosen: NDArray[np.bool_]) -> Table:
+    """Return some records of a table, with the values that occur in them."""
+    columns = [Encoded(*compacted(table[name], table.codes(name)[chosen])) for name in table.names]
+    return replace(Table.of(columns, int(np.count_nonzero(chosen)), table.source), roles=table.roles)
+
+
 def _remaking(inputs: Inputs, release: Any, scene: Scene) -> Remade | None:
     """Return a function that makes a release with the policy from other values of a column; None without a policy.
 
     The names of what it makes are those of the scene; a release that cannot be made from the other values is None.
     """
-    policy = release.policy if isinstance(release, Release) else inputs.policy
-    if not policy.require or policy.tables:
+    policy = _policy(inputs, release)
+    if policy is None:
         return None
-
     if policy.search.independent:
         return lambda column, codes: scene  # noqa: ARG005 - the same classes, whatever the values
 

@@ -47,7 +47,8 @@ def attacks(findings: PublicFindings, audience: Audience) -> Section:
     card: list[Block] = [Figure(charts.wp216(findings.attacks)), *_off_card(findings.attacks)]
     charted = [*card, Figure(charts.attacks(findings.attacks))]
     curves = Beside(tuple(_curves(findings.attacks)))
-    parts = [*charted, _results(findings.attacks), meanings, curves, *_notes(findings.attacks)]
+    parts = [*charted, _results(findings.attacks), *_ceilings(findings.attacks), meanings, curves]
+    parts += _notes(findings.attacks)
     return Section.of("Attacks", "attacks", [lead, *parts])
 
 
@@ -85,6 +86,28 @@ def _results(attacked: Attacked) -> Sheet:
         rows,
         note,
     )
+
+
+def _ceilings(attacked: Attacked) -> Iterator[Sheet]:
+    """Yield the success on the original and on a release without quasi-identifiers, where it was measured."""
+    rows = tuple(
+        (
+            result.title,
+            "–" if result.floor is None else share_of(result.floor.value),
+            share_of(result.success.value),
+            share_of(result.ceiling.value),
+        )
+        for result in attacked.results
+        if result.ceiling is not None
+    )
+    if rows:
+        yield Sheet(
+            "The same attacks on the original",
+            ("attack", "quasi-identifiers suppressed", "release", "original"),
+            rows,
+            ("An attack that fails on the original, where nothing is protected, says little about the release.",),
+            words=1,
+        )
 
 
 def _published(attacked: Attacked, audience: Audience) -> Sheet:

@@ -34,7 +34,10 @@ _ALSO = "Other releases"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tested:
-    """Results of the attacks, other findings about the release, and the names of the uploaded files by parameter."""
+    """Results of the attacks, other findings about the release, and the options of the attacks.
+
+    ``given``: the names of the uploaded files, and whether ceilings were measured, by parameter of ``shoal.attack``.
+    """
 
     attacked: Attacked
     findings: Findings
@@ -59,16 +62,18 @@ def _begin(visit: Visit) -> Response:
         raise AttackError("no-attack", "No attack is selected.")
     paths = {name: taken(visit, name) for name in _OTHERS}
     others = {name: path for name, path in paths.items() if path is not None}
-    releases = all_taken(visit, "also")
+    releases, ceilings = all_taken(visit, "also"), bool(visit.form.get("ceilings"))
     known: Findings | None = now.result("findings")
 
     def work(_: Moment, hook: Hook) -> Tested:
         tables: dict[str, Any] = {name: _read(_OTHERS[name], path, hook) for name, path in others.items()}
         also = [_read(_ALSO, path, hook) for path in releases]
-        attacked = attack(release.given, release, attacks=chosen, also=also, progress=hook, **tables)
+        attacked = attack(release.given, release, attacks=chosen, also=also, ceilings=ceilings, progress=hook, **tables)
         files: dict[str, Any] = {name: path.name for name, path in others.items()}
         if releases:
             files["also"] = [path.name for path in releases]
+        if ceilings:
+            files["ceilings"] = True
         return Tested(attacked, known or of_release(release, hook), files)
 
     now.again("attack", work, _told)
