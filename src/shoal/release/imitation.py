@@ -32,7 +32,7 @@ from shoal.table.extension import Extension, held
 from shoal.table.scale import scale
 
 Random: TypeAlias = Callable[[str, int], NDArray[np.uint64]]  # numbers for a purpose
-DONORS = 10_000  # maximum number of true records whose values are used
+DONORS = 5_000  # maximum number of true records whose values are used
 _BLOCK = 1 << 22  # maximum number of pairs of an artificial and a true record that are compared at a time
 _TRIES = 8  # maximum number of times that a record is drawn
 _SHARPNESS = 12.0  # of the preference for similar records: the larger, the closer they are
@@ -168,7 +168,20 @@ class Imitation:
             for name in self._order:
                 drawn[name][again[better]] = tried[name][better]
             worst[again] = np.minimum(worst[again], faults)
+        stuck = np.flatnonzero(worst >= _BOUND)
+        copied = self._copied({name: values[stuck] for name, values in given.items()})
+        for name, values in copied.items():
+            drawn[name][stuck] = values
         return drawn
+
+    def _copied(self, given: dict[str, Floats]) -> dict[str, Floats]:
+        """Return the values of the most similar true record in all related columns, which break no relation."""
+        related = {name for relation in self._relations for name in relation.columns}
+        apart = np.zeros((len(next(iter(given.values()))), self._records), np.float32)
+        for name, values in given.items():
+            apart += self._apart(name, values) * np.float32(_BOUND if name in related else 1)
+        chosen = apart.argmin(axis=1)
+        return {name: self._donors[name][chosen] for name in self._order if name in related}
 
     def _aims(self) -> tuple[Floats, float]:
         """Return how typical each record should be, like a true record drawn at random, and the tolerance."""
