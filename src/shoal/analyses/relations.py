@@ -107,7 +107,7 @@ class NearRange:
 
     def broken(self, places: Mapping[str, Floats]) -> Flags:
         """Return whether each record deviates further than nearly all records of the table."""
-        known, told = _numbers(places[self.known]), _numbers(places[self.told])
+        known, told = as_numbers(places[self.known]), as_numbers(places[self.told])
         with np.errstate(invalid="ignore"):
             apart = np.abs(told - np.interp(known, self.at, self.middle))
         return np.asarray(apart > _SLACK * self.rest + 1e-9)
@@ -128,11 +128,11 @@ class Computed:
 
     def value(self, places: Mapping[str, Floats]) -> Floats:
         """Return the number that follows for each record; NaN if another is missing."""
-        return self.equation.of([_numbers(places[name]) for name in self.causes])
+        return self.equation.of([as_numbers(places[name]) for name in self.causes])
 
     def broken(self, places: Mapping[str, Floats]) -> Flags:
         """Return whether each record deviates further than nearly all records of the table."""
-        apart = np.abs(_numbers(places[self.told]) - self.value(places))
+        apart = np.abs(as_numbers(places[self.told]) - self.value(places))
         return np.asarray(apart > _SLACK * self.equation.rest + 1e-9)
 
 
@@ -206,7 +206,7 @@ def _of_link(link: Link, places: Mapping[str, Floats], numeric: frozenset[str], 
 
 
 def _sides(link: Link, places: Mapping[str, Floats]) -> tuple[Floats, list[Floats]]:
-    return _numbers(places[link.told]), [_numbers(places[name]) for name in link.columns]
+    return as_numbers(places[link.told]), [as_numbers(places[name]) for name in link.columns]
 
 
 def _missing(places: Mapping[str, Floats]) -> Iterator[MissingTogether]:
@@ -222,7 +222,7 @@ def _missing(places: Mapping[str, Floats]) -> Iterator[MissingTogether]:
             yield MissingTogether((first, other), (tuple(seen[0]), tuple(seen[1])))
 
 
-def _numbers(places: Floats) -> Floats:
+def as_numbers(places: Floats) -> Floats:
     """Return places as numbers, NaN where a value is missing."""
     return np.where(places == MISSING, np.nan, places)
 

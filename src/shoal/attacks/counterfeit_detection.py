@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from shoal.analyses.area import area_under_curve
 from shoal.analyses.equation import Equation
 from shoal.analyses.links import Link, Way, links
-from shoal.analyses.relations import MISSING, Flags, Records, places_of
+from shoal.analyses.relations import MISSING, Flags, Records, as_numbers, places_of
 from shoal.analyses.typicality import Typicality
 from shoal.attacks.attack import ATTACKS, Attack, AttackNeed
 from shoal.attacks.result import Adversary, Criterion, Result
@@ -154,12 +154,12 @@ class _Suspects:
         nothing = np.zeros(len(self.records), bool)
         if places is None:
             return nothing
-        before = [_known(numbers[name][self.scene.values(name)]) for name in others]
+        before = [as_numbers(numbers[name][self.scene.values(name)]) for name in others]
         equation = Equation.fitted(places[self.scene.values(target)], before)
         if equation is None:
             return nothing
         cells = self.scene.cells[target]
-        after = [_known(self.places(name)) for name in others]
+        after = [as_numbers(self.places(name)) for name in others]
         computed, slack = equation.of(after), _SLACK * equation.rest
         low, high = cells.low[cells.codes] - slack, cells.high[cells.codes] + slack
         return np.asarray((computed < low) | (computed > high))
@@ -191,8 +191,3 @@ class _Suspects:
         sizes, left = np.bincount(self.classes), np.bincount(self.classes, self.broken == 0)
         short = (left < sizes[sizes > 0].min())[self.classes]
         return int((short & (self.broken == 0) & ~self.scene.counterfeits).sum())
-
-
-def _known(places: Floats) -> Floats:
-    """Return places as numbers, NaN where a value is missing."""
-    return np.where(places == MISSING, np.nan, places)

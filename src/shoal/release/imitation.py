@@ -13,20 +13,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.analyses.equation import Equation
-from shoal.analyses.relations import (
-    MISSING,
-    Computed,
-    Function,
-    MissingTogether,
-    NearRange,
-    Records,
-    Relation,
-    places_of,
-)
+from shoal.analyses.relations import MISSING, Function, MissingTogether, NearRange, Records, Relation, places_of
 from shoal.analyses.typicality import Typicality
 from shoal.kernels.translation import Codes
 from shoal.recoding.nodes import Floats
+from shoal.release.imitation_order import ImitationOrder
 from shoal.table.column import Column
 from shoal.table.extension import Extension, held
 from shoal.table.scale import scale
@@ -80,7 +71,7 @@ class Imitation:
         ['Ms', 'Mr', 'Ms', 'Mr']
         """
         drawn = self._drawn()
-        return {name: self._written(name, drawn[name]) for name in self._order}
+        return {name: self._written(name, drawn[name]) for name in self._order.columns}
 
     @cached_property
     def _donors(self) -> dict[str, Floats]:
@@ -106,47 +97,8 @@ class Imitation:
         return {name: len(np.unique(values)) for name, values in self._donors.items()}
 
     @cached_property
-    def _equations(self) -> dict[str, Computed]:
-        """The equation of each column that is computed: one that is not given, with the most different values."""
-        chosen: dict[str, Computed] = {}
-        for relation in self._relations:
-            if not isinstance(relation, Computed):
-                continue
-            free = [name for name in relation.columns if not {name} & {*self.given, *self.closed, *chosen}]
-            told = max(free, key=lambda name: self._sizes[name], default=None)
-            if told is not None:
-                causes = tuple(name for name in relation.columns if name != told)
-                numbers = [_numbers(self._donors[name]) for name in (told, *causes)]
-                equation = Equation.fitted(numbers[0], numbers[1:])
-                if equation is not None and not any(told in self._inputs(name, chosen) for name in causes):
-                    chosen[told] = Computed(causes, told, equation)
-        return chosen
-
-    def _inputs(self, name: str, chosen: Mapping[str, Computed]) -> set[str]:
-        """Return the columns from which a column is computed, directly or not."""
-        causes = chosen[name].causes if name in chosen else ()
-        return {*causes, *(other for cause in causes for other in self._inputs(cause, chosen))}
-
-    @cached_property
-    def _order(self) -> list[str]:
-        """The columns that are not given, those with few values first; what follows from others comes after them."""
-        depth: dict[str, int] = {}
-
-        def depth_of(name: str) -> int:
-            if name not in depth:
-                depth[name] = 0
-                causes = self._equations[name].causes if name in self._equations else ()
-                told_by = [
-                    relation.known
-                    for relation in self._relations
-                    if isinstance(relation, Function) and relation.told == name and relation.known in self._equations
-                ]
-                depth[name] = max((1 + depth_of(cause) for cause in (*causes, *told_by)), default=0)
-            return depth[name]
-
-        free = [name for name in self.columns if name not in self.given]
-        computed = any(name in self._equations for name in free)
-        return sorted(free, key=lambda name: (depth_of(name) if computed else 0, self._sizes[name]))
+    def _order(self) -> ImitationOrder:
+        return ImitationOrder.of(self._donors, self._sizes, self._relations, self.given, self.closed)
 
     def _drawn(self) -> dict[str, Floats]:
         """Return the places of all artificial records.
@@ -154,7 +106,7 @@ class Imitation:
         A record is drawn again while it breaks a relation, or is more or less typical than it should be.
         """
         given = {name: places_of(self.columns[name])[codes] for name, codes in self.given.items()}
-        drawn = {name: np.zeros(self._number) for name in self._order}
+        drawn = {name: np.zeros(self._number) for name in self._order.columns}
         aim, tolerance = self._aims()
         worst = np.full(self._number, np.inf)
         for attempt in range(_TRIES):
@@ -165,7 +117,7 @@ class Imitation:
             tried = self._attempt(known, attempt)
             faults = self._faults({**tried, **known}, aim[again])
             better = faults < worst[again]
-            for name in self._order:
+            for name in self._order.columns:
                 drawn[name][again[better]] = tried[name][better]
             worst[again] = np.minimum(worst[again], faults)
         stuck = np.flatnonzero(worst >= _BOUND)
@@ -181,7 +133,7 @@ class Imitation:
         for name, values in given.items():
             apart += self._apart(name, values) * np.float32(_BOUND if name in related else 1)
         chosen = apart.argmin(axis=1)
-        return {name: self._donors[name][chosen] for name in self._order if name in related}
+        return {name: self._donors[name][chosen] for name in self._order.columns if name in related}
 
     def _aims(self) -> tuple[Floats, float]:
         """Return how typical each record should be, like a true record drawn at random, and the tolerance."""
@@ -212,7 +164,7 @@ class Imitation:
             self._block({name: values[start : start + size] for name, values in given.items()}, (attempt, start))
             for start in range(0, number, size)
         ]
-        return {name: np.concatenate([part[name] for part in parts]) for name in self._order}
+        return {name: np.concatenate([part[name] for part in parts]) for name in self._order.columns}
 
     def _block(self, given: dict[str, Floats], which: tuple[int, int]) -> dict[str, Floats]:
         """Draw all columns of some records."""
@@ -221,14 +173,14 @@ class Imitation:
         for name in given:
             apart += self._apart(name, made[name])
         own = (apart == 0) * np.float32(_SHARPNESS * _CLASS)  # the class itself, whose values should not be repeated
-        for done, name in enumerate(self._order, len(given)):
+        for done, name in enumerate(self._order.columns, len(given)):
             score = apart * np.float32(_SHARPNESS / max(done, 1)) + own
             for bound in self._bounds(name, made):
                 score += bound
             chosen = (score - self._noise(name, which, number)).argmin(axis=1)
             made[name] = self._value(name, made, chosen, which)
             apart += self._apart(name, made[name])
-        return {name: made[name] for name in self._order}
+        return {name: made[name] for name in self._order.columns}
 
     def _noise(self, name: str, which: tuple[int, int], number: int) -> NDArray[np.float32]:
         """Return Gumbel noise for each artificial and true record, with which the nearest is a random choice."""
@@ -242,8 +194,8 @@ class Imitation:
     def _value(self, name: str, made: dict[str, Floats], chosen: NDArray[np.intp], which: tuple[int, int]) -> Floats:
         """Return the values that the chosen true records give, the computed ones, or new ones close to them."""
         values = self._donors[name][chosen]
-        if name in self._equations:
-            computed = self._equations[name].value(made)
+        if name in self._order.computed:
+            computed = self._order.computed[name].value(made)
             numbers = np.where(np.isfinite(computed), computed, values)
         elif self._is_own(name):
             numbers = self._between(name, values, which)
@@ -313,8 +265,3 @@ class Imitation:
         codes = extension.moved[at]
         codes[new] = extension.codes
         return Imitated(extension.column, codes, extension.moved)
-
-
-def _numbers(places: Floats) -> Floats:
-    """Return places as numbers, NaN where a value is missing."""
-    return np.where(places == MISSING, np.nan, places)
