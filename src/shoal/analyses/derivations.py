@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.analyses.links import Floats, Sample, Way, links
+from shoal.analyses.links import Floats, Sample, Way, linked
 from shoal.kernels.grouping import group
 from shoal.table.table import Table
 
@@ -44,7 +44,7 @@ def derivations(table: Table, targets: Sequence[str], shown: Sequence[str], *, s
     if sample.records < _FEWEST:
         return []
     alone = [Derivation(target, (other,)) for target in targets for other in _telling(sample, target, shown)]
-    return [*alone, *_computed(table, targets, shown, seed)]
+    return [*alone, *_computed(sample, targets, shown)]
 
 
 def _telling(sample: Sample, target: str, shown: Sequence[str]) -> Iterator[str]:
@@ -97,10 +97,9 @@ def _is_function(sample: Sample, target: str, other: str) -> bool:
     return rest is not None and rest < _LEFT
 
 
-def _computed(table: Table, targets: Sequence[str], shown: Sequence[str], seed: int) -> Iterator[Derivation]:
+def _computed(sample: Sample, targets: Sequence[str], shown: Sequence[str]) -> Iterator[Derivation]:
     """Yield the equations that give a target."""
-    names = list(dict.fromkeys((*targets, *shown)))
-    for link in links(table, names, seed=seed, targets=targets, ways=[Way.COMPUTED]):
+    for link in linked(sample, targets, [Way.COMPUTED]):
         for target in targets:
             others = link.determining(target)
             if others and {*others} <= {*shown}:

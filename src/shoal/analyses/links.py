@@ -19,6 +19,7 @@ from shoal.table.table import Table
 
 Floats = NDArray[np.float64]
 SAMPLE = 20_000  # maximum number of records in the sample
+_READ = 10_000_000  # number of records, from the first one, of which the sample is drawn
 _REPEATED = 0.5  # minimum share of repeated values: a column of unique values determines every other
 _NEAR = 2.5  # maximum average number of values that occur with a value of a near column
 _TOGETHER, _CLOSELY = 0.98, 0.995  # required rank correlation of near columns, and if more values occur
@@ -85,8 +86,12 @@ def links(
     >>> [str(link) for link in links(table, table.names)]
     ['code and text determine each other', 'x determines code', 'x determines text']
     """
-    sample = Sample.of(table, names, seed)
-    wanted = frozenset(names if targets is None else targets)
+    return linked(Sample.of(table, names, seed), names if targets is None else targets, ways)
+
+
+def linked(sample: "Sample", targets: Collection[str], ways: Collection[Way] = tuple(Way)) -> list[Link]:
+    """Find the dependencies of some columns of a sample, as in :func:`links`."""
+    wanted = frozenset(targets)
     if sample.records < _FEWEST:
         return []
     pairs = [link for link in _pairs(sample, wanted) if link.way in ways] if {*ways} != {Way.COMPUTED} else []
@@ -112,23 +117,22 @@ class Sample:
         cls, table: Table, names: Iterable[str], seed: int, most: int = SAMPLE, *, by_person: bool = False
     ) -> "Sample":
         """Draw at most ``most`` records at random. ``by_person``: at most one record of each individual."""
-        rng = np.random.default_rng(seed)
-        records = min(table.records, most)
-        drawn = rng.choice(table.records, records, replace=False) if records < table.records else np.arange(records)
-        if by_person and table.subject is not None:
-            drawn = drawn[np.unique(table.codes(table.subject)[drawn], return_index=True)[1]]
-        chosen, records = np.sort(drawn), len(drawn)
+        total, rng = min(table.records, _READ), np.random.default_rng(seed)
+        drawn = np.sort(rng.choice(total, most, replace=False)) if most < total else np.arange(total)
+        names, subject = list(names), table.subject if by_person else None
+        read = table.codes_at(list(dict.fromkeys((*names, *([] if subject is None else [subject])))), drawn)
+        once = np.arange(len(drawn)) if subject is None else np.unique(read[subject], return_index=True)[1]
         codes, sizes, numbers = dict[str, NDArray[np.uint64]](), dict[str, int](), dict[str, Floats]()
         known = dict[str, NDArray[np.bool_]]()
         for name in names:
-            here = table.codes(name)[chosen]
+            here = read[name][once]
             groups = group(here.astype(np.uint64), max(table[name].size, 1))
             codes[name], sizes[name] = groups.ids.astype(np.uint64), len(groups)
             known[name] = here < len(table[name].values)
             places = scale(table[name])
             if places is not None:
                 numbers[name] = places[here.astype(np.intp)]
-        return cls(codes, sizes, numbers, known, records)
+        return cls(codes, sizes, numbers, known, len(once))
 
     def together(self, left: str, other: str) -> int:
         """Return the number of distinct combinations of two columns."""

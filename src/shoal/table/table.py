@@ -24,6 +24,8 @@ from shoal.table.reading_note import ReadingNote, united_notes
 from shoal.table.role import Role
 from shoal.words import counted
 
+_CHUNK = 1 << 20  # records that are read at a time
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -143,6 +145,25 @@ class Table(Presentable):
         """Return the codes of a column, one per record. They must not be modified."""
         whole = [codes for (codes,) in self.engine.chunks([self[name].name], max(self.records, 1))]
         return whole[0] if len(whole) == 1 else np.concatenate([np.empty(0, np.uint8), *whole])
+
+    def codes_at(self, names: Sequence[str], records: NDArray[np.intp]) -> dict[str, Codes]:
+        """Return the codes of some records, given in ascending order; no record after the last one is read.
+
+        >>> import shoal
+        >>> table = shoal.read({"age": [31, 34, 71]})
+        >>> table.codes_at(["age"], np.array([0, 2]))["age"].tolist()
+        [0, 2]
+        """
+        parts: list[tuple[Codes, ...]] = []
+        begin, columns = 0, [self[name].name for name in names]
+        for codes in self.engine.chunks(columns, _CHUNK) if columns and len(records) else ():
+            first, last = np.searchsorted(records, [begin, begin + len(codes[0])])
+            parts.append(tuple(column[records[first:last] - begin] for column in codes))
+            begin += len(codes[0])
+            if last == len(records):
+                break
+        together = [np.concatenate(column) for column in zip(*parts, strict=True)]
+        return dict(zip(columns, together or [np.empty(0, np.uint8)] * len(columns), strict=True))
 
     def counts(self, name: str) -> NDArray[np.int64]:
         """Return the number of records per code of a column."""
