@@ -174,7 +174,7 @@ class NearMean(AttributeModel):
 
 
 @given(goal=goals(), apart=st.sampled_from([0.1, 0.25, 0.5, 0.7]))
-@examples(300)
+@examples(150)
 def test_a_numeric_model_that_promises_nothing_is_searched_right(goal, apart):
     """A search may skip nothing that such a model could allow."""
     goal = replace(goal, models=(*goal.models[:1], NearMean(apart=apart, column="dx")))

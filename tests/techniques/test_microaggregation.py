@@ -108,7 +108,7 @@ def test_records_with_the_same_quasi_identifiers_stay_together():
 
 def test_the_same_groups_with_and_without_the_c_core():
     rng = np.random.default_rng(3)
-    data = {"age": rng.integers(20, 90, 300).tolist(), "sex": rng.choice(["f", "m"], 300).tolist()}
+    data = {"age": rng.integers(20, 90, 150).tolist(), "sex": rng.choice(["f", "m"], 150).tolist()}
     columns = {name: COLUMNS[name] for name in data}
     shown = []
     for kernels in ("c", "numpy"):
