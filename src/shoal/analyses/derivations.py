@@ -2,16 +2,19 @@
 
 Four ways are recognised: a value that goes with each value of another column (a postcode tells the district), ranges of
 a number (a measurement tells the flag that is set above a limit), an almost exact function of a number (the year of
-birth tells the age), and an equation of two numbers (weight and body mass index tell the height).
+birth tells the age), and a weighted sum or product of powers (weight and body mass index tell the height). Errors of
+single records do not matter.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.analyses.links import Floats, Sample, Way, linked
+from shoal.analyses.links import Floats, Sample
+from shoal.analyses.weighted_sums import fitted
 from shoal.kernels.grouping import group
 from shoal.table.table import Table
 
@@ -20,6 +23,8 @@ _FEWEST, _VARIED = 30, 10  # minimum number of records, and of those without the
 _MOSTLY = 0.8  # minimum share of the values that are not known anyway and are told
 _LEFT = 0.05  # of the standard deviation: a column that leaves less unknown tells the values
 _FEW = 20  # records from which an estimate is meaningful
+_MOST = 30  # columns of which weighted sums are tried
+_WORTH = 0.5  # explained variance from which a weighted sum is sought
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +36,7 @@ class Derivation:
 
 
 def derivations(table: Table, targets: Sequence[str], shown: Sequence[str], *, seed: int = 0) -> list[Derivation]:
-    """Return which columns tell each target, alone or two together, judged by a sample of the records.
+    """Return which columns tell each target, alone or several numbers together, judged by a sample of the records.
 
     >>> import shoal
     >>> table = shoal.read({"flag": ["no"] * 60 + ["yes"] * 60, "level": [*range(120)], "ward": ["a", "b"] * 60})
@@ -44,7 +49,9 @@ def derivations(table: Table, targets: Sequence[str], shown: Sequence[str], *, s
     if sample.records < _FEWEST:
         return []
     alone = [Derivation(target, (other,)) for target in targets for other in _telling(sample, target, shown)]
-    return [*alone, *_computed(sample, targets, shown)]
+    known = {(derivation.target, *derivation.columns) for derivation in alone}
+    together = [Derivation(target, _computed(sample, target, shown)) for target in targets]
+    return [*alone, *(more for more in together if more.columns and (more.target, *more.columns) not in known)]
 
 
 def _telling(sample: Sample, target: str, shown: Sequence[str]) -> Iterator[str]:
@@ -97,13 +104,56 @@ def _is_function(sample: Sample, target: str, other: str) -> bool:
     return rest is not None and rest < _LEFT
 
 
-def _computed(sample: Sample, targets: Sequence[str], shown: Sequence[str]) -> Iterator[Derivation]:
-    """Yield the equations that give a target."""
-    for link in linked(sample, targets, [Way.COMPUTED]):
-        for target in targets:
-            others = link.determining(target)
-            if others and {*others} <= {*shown}:
-                yield Derivation(target, others)
+def _computed(sample: Sample, target: str, shown: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of which the target is a weighted sum or a product of powers; none if it is neither."""
+    names = [name for name in shown if name in sample.numbers and name != target][:_MOST]
+    values = sample.numbers.get(target)
+    if values is None or not names:
+        return ()
+    for view in (_plain, _logarithms):
+        told, seen = view(values), {name: view(sample.numbers[name]) for name in names}
+        others = {name: numbers for name, numbers in seen.items() if numbers is not None}
+        if told is not None and others and _explains(told, [*others.values()]):
+            columns = _fewest(values, others, told, view)
+            if columns:
+                return columns
+    return ()
+
+
+def _plain(numbers: Floats) -> Floats | None:
+    return numbers
+
+
+def _logarithms(numbers: Floats) -> Floats | None:
+    return np.log(numbers) if np.nanmin(numbers, initial=1) > 0 else None
+
+
+def _explains(told: Floats, others: Sequence[Floats]) -> bool:
+    """Return whether it is worth while to look closer: numbers without extremes are explained to a large part."""
+    there = np.logical_and.reduce([np.isfinite(numbers) for numbers in (told, *others)])
+    if np.count_nonzero(there) <= len(others) + 1:
+        return False
+    clipped = [np.clip(part[there], *np.quantile(part[there], [0.01, 0.99])) for part in (told, *others)]
+    centred = [part - part.mean() for part in clipped]
+    causes = np.stack(centred[1:], axis=1) / [part.std() or 1.0 for part in centred[1:]]
+    rest = centred[0] - causes @ np.linalg.lstsq(causes, centred[0], rcond=None)[0]
+    return bool(rest.var() <= (1 - _WORTH) * centred[0].var())
+
+
+def _fewest(values: Floats, others: dict[str, Any], told: Floats, view: Callable[[Floats], Any]) -> tuple[str, ...]:
+    """Return as few columns as tell enough of the values; none if all together do not."""
+    back = np.exp if view is _logarithms else np.asarray
+
+    def tells(names: Sequence[str]) -> bool:
+        return bool(names) and fitted(told, values, [others[name] for name in names], back) >= _MOSTLY
+
+    chosen = list(others)
+    if not tells(chosen):
+        return ()
+    for name in list(others):
+        without = [other for other in chosen if other != name]
+        chosen = without if tells(without) else chosen
+    return tuple(chosen)
 
 
 def remaining(values: Floats, others: Floats) -> float | None:

@@ -23,6 +23,7 @@ _READ = 10_000_000  # number of records, from the first one, of which the sample
 _REPEATED = 0.5  # minimum share of repeated values: a column of unique values determines every other
 _NEAR = 2.5  # maximum average number of values that occur with a value of a near column
 _TOGETHER, _CLOSELY = 0.98, 0.995  # required rank correlation of near columns, and if more values occur
+_SAME = 1e-8  # unexplained variance of columns that are the same but for their unit
 _LIKELY, _COMPUTED = 0.98, 0.999  # explained variance of a candidate, and of a computed column
 _LEFT = 0.05  # maximum share of the variance unexplained by one column that two may leave
 _FEWEST, _SCALE = 30, 10  # minimum number of records, and of distinct numbers
@@ -220,6 +221,7 @@ def _explained(numbers: Mapping[str, Floats], wanted: frozenset[str]) -> Iterato
         a, b = r[target][:, None], r[target][None, :]
         share = (a * a + b * b - 2 * a * b * r) / apart  # explained variance; approximate if values are missing
         likely = (share >= _LIKELY) & (apart > 1 - _COMPUTED) & (np.maximum(a * a, b * b) < _COMPUTED)
+        likely |= (apart <= 1 - _COMPUTED) & (apart > _SAME)  # the difference of close columns, such as two dates
         likely[target], likely[:, target] = False, False
         if names[target] not in wanted:
             likely &= asked[:, None] | asked[None, :]
@@ -242,7 +244,8 @@ def _share(first: Floats, second: Floats, explained: Floats) -> float:
     known = ~np.isnan(first) & ~np.isnan(second) & ~np.isnan(explained)
     if np.count_nonzero(known) < _FEWEST:
         return 0.0
-    causes = np.stack([np.ones(np.count_nonzero(known)), first[known], second[known]], axis=1)
+    middle = [numbers[known] - numbers[known].mean() for numbers in (first, second)]
+    causes = np.stack([np.ones(np.count_nonzero(known)), *middle], axis=1)
     wanted = explained[known]
     rest = wanted - causes @ np.linalg.lstsq(causes, wanted, rcond=None)[0]
     return float(1 - rest.var() / wanted.var()) if wanted.var() else 0.0
