@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal.analyses.derivations import Derivation, derivations
 from shoal.analyses.equation import Equation
-from shoal.analyses.relations import MISSING, MissingTogether, Records
+from shoal.analyses.relations import MISSING, MissingTogether, NeverTogether, Ordered, Records
 from shoal.analyses.typicality import Typicality
 
 
@@ -21,21 +21,21 @@ def records(data):
 
 
 @pytest.mark.parametrize(
-    ("compute", "digits", "weights", "is_product"),
+    ("compute", "digits", "weights", "form"),
     [
-        (lambda weight, height: weight / (height / 100) ** 2, 1, (1.0, -2.0), True),
-        (lambda weight, height: 703 * weight / height**2, 2, (1.0, -2.0), True),
-        (lambda weight, height: weight - height, 1, (1.0, -1.0), False),
-        (lambda weight, height: 0.25 * weight + 3 * height - 7, 2, (0.25, 3.0), False),
+        (lambda weight, height: weight / (height / 100) ** 2, 1, (1.0, -2.0), "product"),
+        (lambda weight, height: 703 * weight / height**2, 2, (1.0, -2.0), "product"),
+        (lambda weight, height: weight - height, 1, (1.0, -1.0), "sum"),
+        (lambda weight, height: 0.25 * weight + 3 * height - 7, 2, (0.25, 3.0), "sum"),
     ],
 )
-def test_equations_have_round_weights_despite_rounding_and_errors(compute, digits, weights, is_product):
+def test_equations_have_round_weights_despite_rounding_and_errors(compute, digits, weights, form):
     rng = np.random.default_rng(0)
     weight, height = rng.normal(75, 12, 2000).round(1), rng.normal(170, 10, 2000).round()
     told = compute(weight, height).round(digits)
     told[:5] = told[:5] * 3 + 50  # wrong entries
     equation = Equation.fitted(told, [weight, height])
-    assert (equation.weights, equation.is_product) == (weights, is_product)
+    assert (equation.weights, equation.form) == (weights, form)
     assert np.abs(equation.of([weight, height])[5:] - told[5:]).max() <= 0.5 * 10**-digits + 1e-6
     assert Equation.fitted(told[:3], [weight[:3], height[:3]]) is None
 
@@ -63,18 +63,66 @@ def test_who_breaks_which_relation():
     assert kinds["NearRange"] == 4  # age and birth, start and end
     assert kinds["Computed"] == 1
     assert kinds["MissingTogether"] == 1
+    assert kinds["Ordered"] >= 1
+    assert kinds["NeverTogether"] == 1
     for relation in relations:
         assert relation.broken(places).mean() <= 0.005
+        if type(relation).__name__ == "NeverTogether":
+            continue
         for name in relation.columns:
             others = {other: values.copy() for other, values in places.items()}
             wrong = 5 if name in {"town", "state"} else 1000.0
-            others[name] = (
-                np.where(others[name] == MISSING, 3.0, MISSING)
-                if isinstance(relation, MissingTogether)
-                else (others[name] + wrong)
-            )
-            flags = relation.broken(others)
-            assert flags.any() or (name == "town" and relation.columns == ("town", "state"))  # an unknown town
+            if isinstance(relation, MissingTogether):
+                others[name] = np.where(others[name] == MISSING, 3.0, MISSING)
+            elif isinstance(relation, Ordered):
+                others[name] += wrong if name == relation.lower else -wrong
+            else:
+                others[name] += wrong
+            unknown = name == "town" and relation.columns == ("town", "state")
+            assert relation.broken(others).any() or unknown
+
+
+def test_values_that_never_occur_together():
+    sex = np.arange(400) % 2
+    dx = np.where(np.arange(400) % 4 == 0, 2, sex)  # 0 only with 0, 1 only with 1
+    some = records({"sex": [f"s{code}" for code in sex], "dx": [f"d{code}" for code in dx]})
+    relation = next(one for one in some.relations() if isinstance(one, NeverTogether))
+    pairs = {"sex": np.array([0.0, 0, 1, 1]), "dx": np.array([0.0, 1, 0, 1])}
+    assert relation.broken(pairs).tolist() == [False, True, True, False]
+
+
+@pytest.mark.parametrize("days", [2, 20])
+def test_the_difference_of_close_dates_is_found(days):
+    """Both dates correlate almost perfectly, so that neither says anything about the days between them."""
+    rng = np.random.default_rng(0)
+    start, stay = rng.integers(0, 1400, 800), np.maximum(rng.normal(6, days, 800).round(), 0)
+    found = [one for one in records({"start": start, "stay": stay, "end": start + stay}).relations()
+             if type(one).__name__ == "Computed"]  # fmt: skip
+    assert any({*one.columns} == {"start", "stay", "end"} and one.equation.rest < 1e-6 for one in found)
+
+
+@pytest.mark.parametrize(
+    ("told", "form"),
+    [
+        (lambda x: np.log(x).round(6), "logarithm"),
+        (lambda x: (2.20462 * x).round(3), "product"),
+        (lambda x: x + 14, "sum"),
+        (lambda x: np.exp(x / 40).round(4), "exponential"),
+    ],
+)
+def test_exact_functions_of_unique_numbers_are_equations(told, form):
+    x = np.random.default_rng(0).uniform(1, 200, 900).round(3)
+    found = [one for one in records({"x": x, "told": told(x)}).relations() if type(one).__name__ == "Computed"]
+    assert form in {one.equation.form for one in found}
+
+
+def test_ages_are_rounded_down():
+    rng = np.random.default_rng(0)
+    birth, visit = rng.integers(-20000, 5000, 900).astype(float), rng.integers(18000, 19400, 900).astype(float)
+    equation = Equation.fitted(np.floor((visit - birth) / 365.25), [birth, visit])
+    assert equation.is_whole
+    assert equation.weights == pytest.approx((-1 / 365.25, 1 / 365.25), rel=1e-3)
+    assert equation.rest == 0
 
 
 def test_numbers_between_known_ones_follow_their_neighbours():

@@ -131,6 +131,17 @@ def test_the_same_key_gives_the_same_counterfeits(tmp_path):
     assert not first.equals(other)
 
 
+def test_the_order_of_the_records_does_not_matter(tmp_path):
+    data = patients()
+    order = np.random.default_rng(5).permutation(400)
+    first, other = (
+        released(tmp_path, {name: [values[place] for place in places] for name, values in data.items()})
+        for places in (range(400), order)
+    )
+    shown = [sorted(release.to_frame("pandas").to_csv(index=False).splitlines()) for release in (first, other)]
+    assert shown[0] == shown[1]
+
+
 def test_no_record_is_copied_as_a_whole(tmp_path):
     data = patients()
     release = released(tmp_path, data)

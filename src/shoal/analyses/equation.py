@@ -1,7 +1,8 @@
 """Equation: a number that other numbers of the same record determine."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 
 import numpy as np
 
@@ -10,22 +11,44 @@ from shoal.recoding.nodes import Floats
 _ROUNDS = 4  # of the fit, each without the records that deviate most from the last
 _REGULAR = 0.75  # share of the records that determine the weights
 _TAIL = 0.995  # share of the records that deviate by no more than ``rest``
-_DIGITS = 4  # maximum number of significant digits of a round weight
+_DIGITS, _LONG = 5, 8  # maximum number of significant digits of a round weight, and of a constant
 _AS_GOOD = 1.05  # by this factor, round weights may fit worse
+_UNITS, _NEAR = (1 / 365.25, 12 / 365.25, 1 / 7, 1 / 12), 0.01  # years, months, weeks from days; years from months
+_WHOLE = 0.98  # share of the whole numbers that rounding down must give
+
+
+class Form(StrEnum):
+    """Form of an equation: a weighted sum of numbers, or of their logarithms, which gives a number or a logarithm."""
+
+    SUM = "sum"
+    PRODUCT = "product"  # of powers
+    LOGARITHM = "logarithm"  # of one or more numbers
+    EXPONENTIAL = "exponential"
+
+    @property
+    def is_of_logarithms(self) -> bool:
+        """Whether the causes enter as logarithms."""
+        return self in {Form.PRODUCT, Form.LOGARITHM}
+
+    @property
+    def gives_logarithm(self) -> bool:
+        """Whether the sum is the logarithm of the number."""
+        return self in {Form.PRODUCT, Form.EXPONENTIAL}
 
 
 @dataclass(frozen=True, slots=True)
 class Equation:
-    """Equation of a number in terms of others: a weighted sum, or a product of powers.
+    """Equation of a number in terms of others.
 
-    ``weights``: the factor of each number, or its exponent. ``constant``: the number that is added, or the logarithm of
-    the factor. ``rest``: the deviation that 99.5% of the records do not exceed.
+    ``weights``: the factor of each number or logarithm. ``constant``: what is added. ``is_whole``: whether the result
+    is rounded down, like an age in years. ``rest``: the deviation that 99.5% of the records do not exceed.
     """
 
     weights: tuple[float, ...]
     constant: float
-    is_product: bool
+    form: Form
     rest: float
+    is_whole: bool = False
 
     @classmethod
     def fitted(cls, told: Floats, causes: Sequence[Floats]) -> "Equation | None":
@@ -43,49 +66,81 @@ class Equation:
         told, causes = told[there], [numbers[there] for numbers in causes]
         if len(told) <= len(causes) + 1:
             return None
-        tries = [_best(told, causes, is_product=False)]
-        if all(bool((numbers > 0).all()) for numbers in (told, *causes)):
-            tries.append(_best(told, causes, is_product=True))
-        return min(tries, key=lambda equation: equation.rest)
+        positive = bool((told > 0).all()), all(bool((numbers > 0).all()) for numbers in causes)
+        forms = [
+            form for form in Form
+            if (positive[0] or not form.gives_logarithm) and (positive[1] or not form.is_of_logarithms)
+        ]  # fmt: skip
+        best = min((_best(told, causes, form) for form in forms), key=lambda equation: equation.rest)
+        return _whole(best, told, causes) or best
 
     def of(self, causes: Sequence[Floats]) -> Floats:
         """Return the number that the equation gives for each record; NaN if another number is missing."""
-        if not self.is_product:
-            return np.asarray(self.constant + _sum(self.weights, causes))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.exp(self.constant + _sum(self.weights, [np.log(numbers) for numbers in causes]))
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            known = [np.log(numbers) if self.form.is_of_logarithms else numbers for numbers in causes]
+            total = np.asarray(self.constant + _sum(self.weights, known))
+            result = np.exp(total) if self.form.gives_logarithm else total
+            return np.asarray(np.floor(result) if self.is_whole else result)
 
 
 def _sum(weights: Sequence[float], causes: Sequence[Floats]) -> Floats:
     return np.asarray(sum(weight * numbers for weight, numbers in zip(weights, causes, strict=True)))
 
 
-def _best(told: Floats, causes: Sequence[Floats], *, is_product: bool) -> Equation:
+def _best(told: Floats, causes: Sequence[Floats], form: Form) -> Equation:
     """Return the equation of one form, with round weights if they fit as well as others."""
-    wanted, known = (np.log(told), [np.log(of) for of in causes]) if is_product else (told, [*causes])
-    columns = np.stack([np.ones(len(wanted)), *known], axis=1)
-    chosen = np.ones(len(wanted), bool)
-    for _ in range(_ROUNDS):
-        constant, *weights = np.linalg.lstsq(columns[chosen], wanted[chosen], rcond=None)[0].tolist()
-        apart = np.abs(wanted - columns @ np.array([constant, *weights]))
-        chosen = apart <= np.quantile(apart, _REGULAR)
-    exact = _judged(weights, constant, told, causes, is_product=is_product)
+    wanted = np.log(told) if form.gives_logarithm else told
+    known = [np.log(numbers) for numbers in causes] if form.is_of_logarithms else [*causes]
+    weights, constant = _solved(wanted, known)
+    exact = _judged(weights, constant, told, causes, form)
     for some in _rounded(weights):
         middle = float(np.median(wanted - _sum(some, known)))
-        for value in (*_constants(middle, is_product=is_product), middle):
-            equation = _judged(some, value, told, causes, is_product=is_product)
+        for value in (*_constants(middle, form), middle):
+            equation = _judged(some, value, told, causes, form)
             if equation.rest <= _AS_GOOD * exact.rest + 1e-9 * float(np.ptp(told)):
                 return equation
     return exact
 
 
-def _judged(
-    weights: Sequence[float], constant: float, told: Floats, causes: Sequence[Floats], *, is_product: bool
-) -> Equation:
+def _solved(wanted: Floats, known: Sequence[Floats]) -> tuple[list[float], float]:
+    """Return the weights and the constant of the sum that fits three quarters of the records best."""
+    means = [float(numbers.mean()) for numbers in known]
+    columns = np.stack([np.ones(len(wanted)), *(part - mean for part, mean in zip(known, means, strict=True))], axis=1)
+    chosen = np.ones(len(wanted), bool)
+    for _ in range(_ROUNDS):
+        middle, *weights = np.linalg.lstsq(columns[chosen], wanted[chosen], rcond=None)[0].tolist()
+        apart = np.abs(wanted - columns @ np.array([middle, *weights]))
+        chosen = apart <= np.quantile(apart, _REGULAR)
+    return weights, middle - sum(weight * mean for weight, mean in zip(weights, means, strict=True))
+
+
+def _judged(weights: Sequence[float], constant: float, told: Floats, causes: Sequence[Floats], form: Form) -> Equation:
     """Return an equation with its deviation from the data."""
-    equation = Equation(tuple(weights), constant, is_product, 0.0)
-    rest = float(np.quantile(np.abs(told - equation.of(causes)), _TAIL))
-    return Equation(tuple(weights), constant, is_product, rest)
+    equation = Equation(tuple(weights), constant, form, 0.0)
+    apart = np.abs(told - equation.of(causes))
+    return replace(equation, rest=float(np.quantile(np.where(np.isfinite(apart), apart, np.inf), _TAIL)))
+
+
+def _whole(equation: Equation, told: Floats, causes: Sequence[Floats]) -> Equation | None:
+    """Return an equation whose result is rounded down, if this gives nearly all of the whole numbers told."""
+    if equation.form is not Form.SUM or (told != np.floor(told)).any() or not 1e-6 < equation.rest <= 1:
+        return None
+    weights, _ = _solved(told, causes)
+    size = abs(weights[int(np.argmax([part.std() for part in causes]))])  # as of two dates: the same for both
+    sizes = [unit for unit in _UNITS if abs(size / unit - 1) < _NEAR] + [size]
+    alike = [[float(np.copysign(part, weight)) for weight in weights] for part in sizes]
+    tries = [_rounded_down(some, told, causes) for some in (*alike, *_rounded(alike[-1]), *_rounded(weights), weights)]
+    right, best = max(tries, key=lambda attempt: attempt[0])
+    return best if right >= _WHOLE else None
+
+
+def _rounded_down(weights: Sequence[float], told: Floats, causes: Sequence[Floats]) -> tuple[float, Equation]:
+    """Return the share of numbers that an equation gives if its result is rounded down, and the equation."""
+    raw = _sum(weights, causes)
+    low, high = float(np.quantile(told - raw, _TAIL)), float(np.quantile(told + 1 - raw, 1 - _TAIL))
+    equation = Equation(tuple(weights), (low + high) / 2, Form.SUM, 0.0, is_whole=True)
+    apart = np.abs(told - equation.of(causes))
+    return float((apart == 0).mean()), replace(equation, rest=float(np.quantile(apart, _TAIL)))
 
 
 def _rounded(weights: Sequence[float]) -> Iterator[list[float]]:
@@ -94,10 +149,10 @@ def _rounded(weights: Sequence[float]) -> Iterator[list[float]]:
         yield [float(f"{weight:.{digits - 1}e}") for weight in weights]
 
 
-def _constants(middle: float, *, is_product: bool) -> Iterator[float]:
+def _constants(middle: float, form: Form) -> Iterator[float]:
     """Yield round constants near a number: 0 or few digits of the constant, or of the factor."""
-    if not is_product:
+    if not form.gives_logarithm:
         yield 0.0
-    for digits in range(1, _DIGITS + 1):
-        text = f"{np.exp(middle) if is_product else middle:.{digits - 1}e}"
-        yield float(np.log(float(text))) if is_product else float(text)
+    for digits in range(1, _LONG + 1):
+        text = f"{np.exp(middle) if form.gives_logarithm else middle:.{digits - 1}e}"
+        yield float(np.log(float(text))) if form.gives_logarithm else float(text)

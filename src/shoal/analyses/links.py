@@ -220,8 +220,8 @@ def _explained(numbers: Mapping[str, Floats], wanted: frozenset[str]) -> Iterato
     for target in range(len(names)):
         a, b = r[target][:, None], r[target][None, :]
         share = (a * a + b * b - 2 * a * b * r) / apart  # explained variance; approximate if values are missing
-        likely = (share >= _LIKELY) & (apart > 1 - _COMPUTED) & (np.maximum(a * a, b * b) < _COMPUTED)
-        likely |= (apart <= 1 - _COMPUTED) & (apart > _SAME)  # the difference of close columns, such as two dates
+        close = (apart <= 1 - _COMPUTED) & (apart > _SAME)  # columns whose difference may tell, such as two dates
+        likely = ((share >= _LIKELY) & (apart > 1 - _COMPUTED) | close) & (np.maximum(a * a, b * b) < _COMPUTED)
         likely[target], likely[:, target] = False, False
         if names[target] not in wanted:
             likely &= asked[:, None] | asked[None, :]

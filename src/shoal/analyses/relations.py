@@ -6,7 +6,7 @@ are missing in the same records are a further relation.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from shoal.analyses.equation import Equation
 from shoal.analyses.links import Link, Way, links
+from shoal.analyses.typicality import MOST_GROUPS, group_edges
 from shoal.recoding.nodes import Floats
 from shoal.table.column import Column
 from shoal.table.raw import Encoded
@@ -22,7 +23,8 @@ from shoal.table.table import Source, Table
 
 Flags: TypeAlias = NDArray[np.bool_]
 MISSING = -np.inf  # the place of a missing value
-_TOGETHER = 0.9  # minimum correlation of columns that are missing together
+_ROUNDED = 0.499  # of the smallest difference of two values: an equation that leaves less unknown is exact
+_EXPECTED = 10  # records with two values that are expected, so that none at all is no chance
 _FEWEST = 10  # minimum number of records in which a value is missing, and in which it is not
 _SOMETIMES = 0.005  # share of the rarer case up to which a combination counts as an error
 _SLACK = 1.2  # factor of the usual deviation beyond which a record breaks an equation or a range
@@ -137,8 +139,47 @@ class Computed:
 
 
 @dataclass(frozen=True, slots=True)
+class Ordered:
+    """A number that is never larger than another of the same record, such as a beginning and an end."""
+
+    lower: str
+    upper: str
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Both columns."""
+        return self.lower, self.upper
+
+    def broken(self, places: Mapping[str, Floats]) -> Flags:
+        """Return whether the order is reversed."""
+        lower, upper = places[self.lower], places[self.upper]
+        return np.asarray((lower > upper) & (lower > MISSING) & (upper > MISSING))
+
+
+@dataclass(frozen=True, eq=False)
+class NeverTogether:
+    """Values of two columns that never occur together although both are frequent.
+
+    ``edges``: the bounds of the groups of values of each column. ``absent[a, b]``: whether groups a and b are such.
+    """
+
+    columns: tuple[str, str]
+    edges: tuple[Floats, Floats]
+    absent: Flags
+
+    def groups(self, name: str, values: Floats) -> NDArray[np.intp]:
+        """Return the group of each value of one of the columns."""
+        return np.searchsorted(self.edges[self.columns.index(name)], values, "right")
+
+    def broken(self, places: Mapping[str, Floats]) -> Flags:
+        """Return whether each record has such values."""
+        first, other = (self.groups(name, places[name]) for name in self.columns)
+        return np.asarray(self.absent[first, other])
+
+
+@dataclass(frozen=True, slots=True)
 class MissingTogether:
-    """Columns whose values are missing in the same records.
+    """Columns whose values are missing in the same records, or never, or one only if the other is.
 
     ``seen[a, b]``: whether it occurs that the first is missing (a = 1) or not, and the other is (b = 1) or not.
     """
@@ -180,7 +221,8 @@ class Records:
         places = self.places()
         numeric = frozenset(name for name in names if scale(self.columns[name]) is not None)
         kinds = [_of_link(link, places, numeric, seed) for link in links(table, names, seed=seed)]
-        return [*(relation for some in kinds for relation in some), *_missing(places)]
+        found = [relation for some in kinds for relation in some]
+        return [*found, *_missing(places), *_ordered(places, numeric, seed), *_never_together(places, numeric)]
 
 
 def places_of(column: Column) -> Floats:
@@ -200,9 +242,21 @@ def _of_link(link: Link, places: Mapping[str, Floats], numeric: frozenset[str], 
         if equation is not None:
             yield Computed(link.columns, link.told, equation)
     elif link.way is Way.NEAR:
-        yield from (NearRange.of(known, told, places, seed) for known, told in pairs)
+        yield from (_exact(known, told, places) or NearRange.of(known, told, places, seed) for known, told in pairs)
     else:
-        yield from (Function.of(known, told, places, numeric) for known, told in (pairs if link.both else pairs[:1]))
+        for known, told in pairs if link.both else pairs[:1]:
+            exact = _exact(known, told, places) if known in numeric and told in numeric else None
+            yield exact or Function.of(known, told, places, numeric)
+
+
+def _exact(known: str, told: str, places: Mapping[str, Floats]) -> Computed | None:
+    """Return the equation of a number in terms of another, if it deviates by no more than the values are rounded."""
+    numbers = as_numbers(places[told])
+    equation = Equation.fitted(numbers, [as_numbers(places[known])])
+    gaps = np.diff(np.unique(numbers[np.isfinite(numbers)]))
+    if equation is None or equation.rest >= _ROUNDED * float(gaps.min(initial=np.inf)):
+        return None
+    return Computed((known,), told, equation)
 
 
 def _sides(link: Link, places: Mapping[str, Floats]) -> tuple[Floats, list[Floats]]:
@@ -215,11 +269,37 @@ def _missing(places: Mapping[str, Floats]) -> Iterator[MissingTogether]:
     number = {name: int(np.count_nonzero(gap)) for name, gap in gaps.items()}
     often = [name for name, gap in gaps.items() if _FEWEST <= number[name] <= len(gap) - _FEWEST]
     for first, other in combinations(often, 2):
-        if np.corrcoef(gaps[first], gaps[other])[0, 1] >= _TOGETHER:
-            counts = np.bincount(2 * gaps[first] + gaps[other], minlength=4).reshape(2, 2)
-            least = _SOMETIMES * min(number[first], number[other])
-            seen = (counts > least).tolist()
-            yield MissingTogether((first, other), (tuple(seen[0]), tuple(seen[1])))
+        counts = np.bincount(2 * gaps[first] + gaps[other], minlength=4).reshape(2, 2)
+        expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
+        seen = counts > np.where(expected >= _EXPECTED, _SOMETIMES * min(number[first], number[other]), -1)
+        if not seen.all():
+            yield MissingTogether((first, other), (tuple(seen[0].tolist()), tuple(seen[1].tolist())))
+
+
+def _ordered(places: Mapping[str, Floats], numeric: frozenset[str], seed: int) -> Iterator[Ordered]:
+    """Yield the pairs of numbers whose order is always the same, although it would not be by chance."""
+    rng = np.random.default_rng(seed)
+    for first, other in permutations(sorted(numeric), 2):
+        lower, upper = places[first], places[other]
+        there = np.flatnonzero((lower > MISSING) & (upper > MISSING))
+        if len(there) >= _FEWEST and (lower[there] <= upper[there]).all():
+            by_chance = (lower[rng.permutation(there)] > upper[there]).sum()
+            if by_chance >= _EXPECTED:
+                yield Ordered(first, other)
+
+
+def _never_together(places: Mapping[str, Floats], numeric: frozenset[str]) -> Iterator[NeverTogether]:
+    """Yield the pairs of columns with values that never occur together, although that is expected often enough."""
+    edges = {name: group_edges(values, is_numeric=name in numeric) for name, values in places.items()}
+    edges = {name: bounds for name, bounds in edges.items() if 0 < len(bounds) < MOST_GROUPS}
+    groups = {name: np.searchsorted(bounds, places[name], "right") for name, bounds in edges.items()}
+    for first, other in combinations(edges, 2):
+        sizes = len(edges[first]) + 1, len(edges[other]) + 1
+        counts = np.bincount(groups[first] * sizes[1] + groups[other], minlength=sizes[0] * sizes[1]).reshape(sizes)
+        expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / max(counts.sum(), 1)
+        absent = (counts == 0) & (expected >= _EXPECTED)
+        if absent.any():
+            yield NeverTogether((first, other), (edges[first], edges[other]), absent)
 
 
 def as_numbers(places: Floats) -> Floats:

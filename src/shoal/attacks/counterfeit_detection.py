@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from typing import ClassVar
 
 import numpy as np
@@ -10,10 +11,14 @@ from numpy.typing import NDArray
 
 from shoal.analyses.area import area_under_curve
 from shoal.analyses.equation import Equation
+from shoal.analyses.learner import fitted_to, one_thread
 from shoal.analyses.links import Link, Way, links
 from shoal.analyses.relations import MISSING, Flags, Records, as_numbers, places_of
+from shoal.analyses.trend import Trend
 from shoal.analyses.typicality import Typicality
 from shoal.attacks.attack import ATTACKS, Attack, AttackNeed
+from shoal.attacks.features import AttackFeatures
+from shoal.attacks.learned import FEWEST
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
 from shoal.kernels.grouping import group_rows
@@ -22,20 +27,27 @@ from shoal.table.scale import scale
 
 _ALONE = 0.9  # share of values that occur once, from which a repeated one is suspicious
 _SLACK = 1.2  # factor of the usual deviation from an equation beyond which a record breaks it
+_FOLDS = 3  # of the records, for a model that has not seen those that it judges
+_MOST = 20_000  # records of the original from which relations are taken
 
 
 @ATTACKS.register("counterfeit-detection")
 class CounterfeitDetection(Attack):
-    """Area under the ROC curve for telling counterfeit from true records.
+    """Area under the ROC curve for telling counterfeit from true records of the same class.
 
     Counterfeits fill small classes, so who recognises them is left with fewer individuals. The adversary knows the
     relations between the columns, taken from the original as general knowledge: equations, values that determine
-    others, values that are missing together. Records are ordered by the number of relations that they break, then by
-    repeated values in columns whose values hardly repeat, then by how unusual their pairs of values are in the release
-    (see :class:`~shoal.analyses.typicality.Typicality`). Targets: the records of classes that contain counterfeits.
-    Success: the probability that a counterfeit is more suspicious than a true record, with the interval of DeLong et
-    al. 1988; 0.5 is guessing. The shares of counterfeits and of true records that break a relation are among the
-    details, and the number of individuals left in smaller classes than the release promises.
+    others, that never occur together or are missing together, numbers whose order is always the same. Records are
+    ordered by the number of relations that they break, then by repeated values in columns whose values hardly repeat,
+    then by how unusual their pairs of values are among other true records (pointwise mutual information). The shares of
+    counterfeits and of true records that break a relation are among the details, and the number of individuals left in
+    smaller classes than the release promises.
+
+    A second adversary has made releases of similar individuals in the same way, and trains a model (gradient boosting)
+    to recognise their counterfeits. It is trained on two thirds of the records of this release and judges the others.
+
+    Targets: the records of classes that contain counterfeits. Success: the probability that a counterfeit is more
+    suspicious than a true record of its class, with the interval of DeLong et al. 1988; 0.5 is guessing.
 
     >>> import shoal
     >>> data = {"sex": ["f", "m"] * 30, "title": ["Ms", "Mr"] * 30}
@@ -55,32 +67,52 @@ class CounterfeitDetection(Attack):
 
     def run(self, scene: Scene) -> Iterator[Result]:
         """Order the records of classes with counterfeits by suspicion."""
-        false, suspects = scene.counterfeits, _Suspects(scene)
+        false, suspects = scene.counterfeits, Suspects(scene)
         here = np.flatnonzero(np.isin(suspects.classes, suspects.classes[false]))
         broken = suspects.broken[here]
-        ranks = np.unique(
-            np.stack([broken, suspects.repeated[here], -suspects.typicality[here]]), axis=1, return_inverse=True
-        )[1].astype(np.float64)
-        yield Result(
+        evidence = np.stack([broken, suspects.repeated[here], -suspects.typicality[here]])
+        order = np.unique(evidence, axis=1, return_inverse=True)[1].astype(np.float64)
+        yield self._judged(
+            scene,
+            suspects,
+            here,
+            order,
+            counterfeits=int(false.sum()),
+            recognised=float((broken[false[here]] > 0).mean()),
+            falsely_recognised=float((broken[~false[here]] > 0).mean()) if (~false[here]).any() else 0.0,
+            individuals_left_in_smaller_classes=suspects.exposed(),
+        )
+        if find_spec("sklearn") is not None and min(false[here].sum(), (~false[here]).sum()) >= FEWEST:
+            scores = suspects.trained(scene.rng(self.name))
+            yield self._judged(scene, suspects, here, scores[here], variant="trained model")
+
+    def _judged(
+        self,
+        scene: Scene,
+        suspects: "Suspects",
+        here: NDArray[np.intp],
+        scores: Floats,
+        variant: str = "",
+        **details: float,
+    ) -> Result:
+        """Return the result of an order of some records."""
+        false = scene.counterfeits[here]
+        return Result(
             self.name,
-            "a counterfeit record is distinguished from a true one",
+            "a counterfeit record is distinguished from a true one of its class",
             self.adversary,
             self.criterion,
-            area_under_curve(ranks, false[here]),
+            area_under_curve(scores, false, strata=suspects.classes[here].astype(np.int64)),
             0.5,
             len(here),
             scene.seed,
-            details={
-                "counterfeits": int(false.sum()),
-                "recognised": float((broken[false[here]] > 0).mean()),
-                "falsely_recognised": float((broken[~false[here]] > 0).mean()) if (~false[here]).any() else 0.0,
-                "individuals_left_in_smaller_classes": suspects.exposed(),
-            },
+            variant=variant,
+            details=details,
         )
 
 
 @dataclass(frozen=True, eq=False)
-class _Suspects:
+class Suspects:
     """The evidence against each released record."""
 
     scene: Scene
@@ -111,7 +143,9 @@ class _Suspects:
     @cached_property
     def broken(self) -> Floats:
         """The number of relations that each released record breaks."""
-        before = {name: self.scene.values(name) for name in self.values}
+        total = self.scene.original.records
+        some = np.sort(self.scene.rng("relations").choice(total, min(total, _MOST), replace=False))
+        before = {name: self.scene.values(name)[some] for name in self.values}
         columns = {name: self.scene.columns[name] for name in self.values}
         places, number = {name: self.places(name) for name in self.values}, np.zeros(len(self.records))
         for relation in Records(columns, before).relations(self.scene.seed):
@@ -178,13 +212,50 @@ class _Suspects:
 
     @cached_property
     def typicality(self) -> Floats:
-        """How well the values of each released record agree, judged by the release."""
+        """How well the values of each released record agree, judged by true records of which it is none."""
         places = {
             name: self.places(name) if name in self.values else cells.nodes[cells.codes].astype(np.float64)
             for name, cells in self.scene.cells.items()
         }
-        numeric = [name for name in self.values if scale(self.scene.columns[name]) is not None]
-        return Typicality.of(places, numeric, self.scene.known).scores(places, counted=True)
+        half = self.scene.rng("halves").random(len(self.records)) < 0.5
+        scores = np.zeros(len(self.records))
+        for judged in (half, ~half):
+            learned = {name: values[~judged & ~self.scene.counterfeits] for name, values in places.items()}
+            if learned and len(next(iter(learned.values()))):
+                model = Typicality.of(learned, self.numeric, self.scene.known)
+                scores[judged] = model.scores({name: values[judged] for name, values in places.items()})
+        return scores
+
+    @property
+    def numeric(self) -> list[str]:
+        """The columns that show numbers or dates."""
+        return [name for name in self.values if scale(self.scene.columns[name]) is not None]
+
+    def trained(self, rng: np.random.Generator) -> Floats:
+        """Return the probability that each released record is a counterfeit, by a model trained on others.
+
+        The model reads the released cells, and the deviation of each number from what the others lead to expect.
+        """
+        features = AttackFeatures.of(self.scene, list(self.scene.cells)).records(self.scene, self.records)
+        features = np.concatenate([features, *(self._deviation(name)[:, None] for name in self.numeric)], axis=1)
+        false, scores = self.scene.counterfeits, np.zeros(len(features))
+        fold = rng.integers(0, _FOLDS, int(self.classes.max()) + 1)[self.classes]
+        with one_thread():
+            for number in range(_FOLDS):
+                seen = fold != number
+                model = fitted_to("boosting", False, features[seen], false[seen].astype(np.int64), self.scene.seed)
+                scores[~seen] = model.score(features[~seen])
+        return scores
+
+    def _deviation(self, name: str) -> Floats:
+        """Return by how much each released number deviates from what the others lead to expect, as in the original."""
+        others = [other for other in self.numeric if other != name]
+        before = {other: places_of(self.scene.columns[other])[self.scene.values(other)] for other in (name, *others)}
+        trend = Trend.of(before, name, others)
+        values = as_numbers(self.places(name))
+        if trend is None:
+            return np.zeros(len(values))
+        return np.abs(values - trend.sums({other: self.places(other) for other in others}))
 
     def exposed(self) -> int:
         """Return the number of true records in classes that are too small without the recognised records."""

@@ -5,7 +5,7 @@ artificial record gets the value of a true one that resembles it in the columns 
 copied as a whole. What follows from other columns is computed from them. A record that breaks a relation is drawn anew.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -13,7 +13,17 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.analyses.relations import MISSING, Function, MissingTogether, NearRange, Records, Relation, places_of
+from shoal.analyses.relations import (
+    MISSING,
+    Function,
+    MissingTogether,
+    NearRange,
+    NeverTogether,
+    Records,
+    Relation,
+    places_of,
+)
+from shoal.analyses.trend import Trend
 from shoal.analyses.typicality import Typicality
 from shoal.kernels.translation import Codes
 from shoal.recoding.nodes import Floats
@@ -32,6 +42,7 @@ _BOUND = 1e6  # by far more than any distance: a record that contradicts a relat
 _FULL = 0.1  # of the ranks: numbers further apart differ entirely
 _OWN = 0.5  # share of different values in a column from which they are new rather than repeated
 _BINS = 8  # numbers from which their ranks are compared rather than their values
+_TELLING = 5  # columns by which similar records are chosen
 _TOLERANCE = 0.1  # of the standard deviation of the typicality
 
 
@@ -169,18 +180,28 @@ class Imitation:
     def _block(self, given: dict[str, Floats], which: tuple[int, int]) -> dict[str, Floats]:
         """Draw all columns of some records."""
         made, number = dict(given), len(next(iter(given.values())))
-        apart = np.zeros((number, self._records), np.float32)
-        for name in given:
-            apart += self._apart(name, made[name])
-        own = (apart == 0) * np.float32(_SHARPNESS * _CLASS)  # the class itself, whose values should not be repeated
-        for done, name in enumerate(self._order.columns, len(given)):
-            score = apart * np.float32(_SHARPNESS / max(done, 1)) + own
+        apart = {name: self._apart(name, values) for name, values in given.items()}
+        own = np.logical_and.reduce([distance == 0 for distance in apart.values()])  # the class itself
+        avoided = own * np.float32(_SHARPNESS * _CLASS)  # its values should not be repeated
+        for name in self._order.columns:
+            score = avoided - self._noise(name, which, number)
+            for other, weight in self._weights(name, made).items():
+                score += apart[other] * np.float32(_SHARPNESS * weight)
             for bound in self._bounds(name, made):
                 score += bound
-            chosen = (score - self._noise(name, which, number)).argmin(axis=1)
-            made[name] = self._value(name, made, chosen, which)
-            apart += self._apart(name, made[name])
+            made[name] = self._value(name, made, score.argmin(axis=1), which)
+            apart[name] = self._apart(name, made[name])
         return {name: made[name] for name in self._order.columns}
+
+    def _weights(self, name: str, made: Collection[str]) -> dict[str, float]:
+        """Return the columns by which the true records that give the values of a column are chosen, with weights.
+
+        They are those that tell most about it; there are none if none tells anything.
+        """
+        information = {other: self._typicality.between(name, other) for other in made}
+        best = sorted(information, key=lambda other: -information[other])[:_TELLING]
+        total = sum(information[other] for other in best)
+        return {other: information[other] / total for other in best if information[other]}
 
     def _noise(self, name: str, which: tuple[int, int], number: int) -> NDArray[np.float32]:
         """Return Gumbel noise for each artificial and true record, with which the nearest is a random choice."""
@@ -197,6 +218,9 @@ class Imitation:
         if name in self._order.computed:
             computed = self._order.computed[name].value(made)
             numbers = np.where(np.isfinite(computed), computed, values)
+        elif (trend := self._trend(name)) is not None:
+            start = self._between(name, values, which) if trend.leaves_rest and self._is_own(name) else values
+            numbers = start + trend.difference(made, self._donors, chosen)
         elif self._is_own(name):
             numbers = self._between(name, values, which)
         else:
@@ -204,17 +228,31 @@ class Imitation:
         there = values > MISSING
         return np.where(there, held(self.columns[name], np.where(there, numbers, 0.0)), values)
 
+    def _trend(self, name: str) -> Trend | None:
+        """Return the weighted sum of the numbers drawn before that a number follows; None if there is none."""
+        if name not in self._trends:
+            before = [*self.given, *self._order.columns[: self._order.columns.index(name)]]
+            causes = [other for other in before if other in self._ranks]
+            fits = name in self._ranks and name not in self.closed
+            self._trends[name] = Trend.of(self._donors, name, causes) if fits else None
+        return self._trends[name]
+
+    @cached_property
+    def _trends(self) -> dict[str, Trend | None]:
+        return {}
+
     def _is_own(self, name: str) -> bool:
         """Return whether nearly every record has a value of its own, so that a repeated one would be noticed."""
         return name in self._numeric and name not in self.closed and self._sizes[name] > _OWN * self._records
 
     def _between(self, name: str, values: Floats, which: tuple[int, int]) -> Floats:
-        """Return random numbers between each number and the next larger one; those of missing values do not matter."""
+        """Return random numbers between each number and the next one; those of missing values do not matter."""
         known = np.unique(self._donors[name][self._donors[name] > MISSING])
         if len(known) < 2:
             return values
         start = np.where(values > MISSING, values, known[0])
-        following = known[np.minimum(np.searchsorted(known, start, "right"), len(known) - 1)]
+        place = np.searchsorted(known, start, "right")
+        following = np.where(place < len(known), known[np.minimum(place, len(known) - 1)], known[-2])
         part = (self.random(f"between in {name}: {which}", len(values)) >> np.uint64(11)) * 2.0**-53
         return np.asarray(start + part * (following - start))
 
@@ -243,14 +281,18 @@ class Imitation:
     def _bounds(self, name: str, made: dict[str, Floats]) -> Iterator[NDArray[np.float32]]:
         """Yield a large distance from the true records that would break a relation with a column drawn before."""
         for relation in self._relations:
-            others = [other for other in relation.columns if other != name]
-            if name not in relation.columns or others[0] not in made:
+            if name not in relation.columns or not all(other in made for other in relation.columns if other != name):
                 continue
+            other = next(other for other in relation.columns if other != name)
             if isinstance(relation, MissingTogether):
-                gap = made[others[0]] == MISSING
-                yield (gap[:, None] != (self._donors[others[0]] == MISSING)[None, :]) * np.float32(_BOUND)
+                gap = made[other] == MISSING
+                yield (gap[:, None] != (self._donors[other] == MISSING)[None, :]) * np.float32(_BOUND)
             elif isinstance(relation, Function | NearRange):
-                yield self._apart(others[0], made[others[0]]) * np.float32(_BOUND)
+                yield self._apart(other, made[other]) * np.float32(_BOUND)
+            elif isinstance(relation, NeverTogether):
+                absent = relation.absent if name == relation.columns[1] else relation.absent.T
+                mine, theirs = relation.groups(other, made[other]), relation.groups(name, self._donors[name])
+                yield absent[mine[:, None], theirs[None, :]] * np.float32(_BOUND)
 
     def _written(self, name: str, values: Floats) -> Imitated:
         """Return the codes of the values of a column, with new values where there are any."""

@@ -3,6 +3,8 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from shoal.analyses.equation import Equation
 from shoal.analyses.relations import Computed, Function, Relation, as_numbers
 from shoal.recoding.nodes import Floats
@@ -43,7 +45,8 @@ class ImitationOrder:
         for relation in relations:
             if isinstance(relation, Computed):
                 free = [name for name in relation.columns if name not in {*given, *closed, *chosen}]
-                _add(chosen, relation, max(free, key=lambda name: sizes[name], default=None), places)
+                finest = max(free, key=lambda name: (sizes[name], -_gap(places[name])), default=None)
+                _add(chosen, relation, finest, places)
         depths = _Depths(relations, chosen)
         names = [name for name in places if name not in given]
         return cls(tuple(sorted(names, key=lambda name: (depths.of(name), sizes[name]))), chosen)
@@ -69,6 +72,12 @@ class _Depths:
             causes = self.chosen[name].causes if name in self.chosen else ()
             self.known[name] = max((1 + self.of(cause) for cause in (*causes, *told_by)), default=0)
         return self.known[name]
+
+
+def _gap(places: Floats) -> float:
+    """Return the smallest difference of two numbers, as a share of their spread: that of rounding."""
+    known = np.unique(places[np.isfinite(places)])
+    return float(np.diff(known).min(initial=np.inf)) / float(np.ptp(known) or 1.0) if len(known) else np.inf
 
 
 def _add(chosen: dict[str, Computed], relation: Computed, told: str | None, places: Mapping[str, Floats]) -> None:

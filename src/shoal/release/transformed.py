@@ -219,7 +219,7 @@ class _Writing:
         Columns with new values are replaced in ``columns``.
         """
         made = self._imitation(how, columns).imitated()
-        invented = {name: codes[self.transformation.added] for name, codes in how.by_row.items()}
+        invented = {name: codes[self._added(how)] for name, codes in how.by_row.items()}
         by_code, sizes = dict(how.by_code), dict(how.sizes)
         for name, (source, places) in how.by_code.items():
             if name in self.keys:
@@ -239,7 +239,7 @@ class _Writing:
 
     def _imitation(self, how: Rewriting, columns: Mapping[str, Column]) -> Imitation:
         """Return what counterfeits imitate: the released cells of the quasi-identifiers, and the values beside them."""
-        engine, added = self.table.engine, self.transformation.added
+        engine, added = self.table.engine, self._added(how)
         row_of = engine.expand(how.rows, np.arange(len(how.rows)))
         donors = self._donors(row_of, how)
         beside = [
@@ -259,13 +259,23 @@ class _Writing:
             random=partial(drawn_numbers, self.key),
         )
 
+    def _added(self, how: Rewriting) -> NDArray[np.intp]:
+        """Return the row of each counterfeit, in the order of the released cells: that of the input does not matter."""
+        added = np.asarray(self.transformation.added, np.intp)
+        return added[np.lexsort([codes[added] for codes in how.by_row.values()])]
+
     def _donors(self, row_of: NDArray[np.intp], how: Rewriting) -> NDArray[np.intp]:
-        """Return the released records that counterfeits imitate: those of their rows, and a sample of all."""
+        """Return the released records that counterfeits imitate: those of their rows, and a sample of all.
+
+        Records are in the order of their values, so that the order of the input does not matter.
+        """
         kept = np.flatnonzero(how.kept[row_of])
+        kept = kept[np.lexsort([self.table.codes(name)[kept] for name in self.table.names])]
         if len(kept) <= DONORS:
             return kept
         sampled = kept[np.argsort(drawn_numbers(self.key, "donors", len(kept)), kind="stable")[:DONORS]]
-        return np.union1d(sampled, kept[np.isin(row_of[kept], self.transformation.added)])
+        chosen = np.isin(kept, sampled) | np.isin(row_of[kept], self.transformation.added)
+        return np.asarray(kept[chosen])
 
     def _released(
         self, how: Rewriting, columns: Mapping[str, Column], shown: Sequence[str]
