@@ -205,5 +205,5 @@ def test_text_of_which_every_value_is_different_is_refused(tmp_path, identified)
     if not identified:
         assert released(tmp_path, data, (*BESIDE, "note")).table.records
         return
-    with pytest.raises(shoal.ShoalError, match="Column 'note' has a different value for nearly every record"):
+    with pytest.raises(shoal.ShoalError, match="Column 'note' has a different value for more than half of the records"):
         released(tmp_path, data, (*BESIDE, "note"))

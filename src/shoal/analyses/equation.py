@@ -17,8 +17,8 @@ _UNITS, _NEAR = (1 / 365.25, 12 / 365.25, 1 / 7, 1 / 12), 0.01  # years, months,
 _WHOLE = 0.98  # share of the whole numbers that rounding down must give
 
 
-class Form(StrEnum):
-    """Form of an equation: a weighted sum of numbers, or of their logarithms, which gives a number or a logarithm."""
+class EquationForm(StrEnum):
+    """A weighted sum of numbers, or of their logarithms, that gives a number or its logarithm."""
 
     SUM = "sum"
     PRODUCT = "product"  # of powers
@@ -28,12 +28,12 @@ class Form(StrEnum):
     @property
     def is_of_logarithms(self) -> bool:
         """Whether the causes enter as logarithms."""
-        return self in {Form.PRODUCT, Form.LOGARITHM}
+        return self in {EquationForm.PRODUCT, EquationForm.LOGARITHM}
 
     @property
     def gives_logarithm(self) -> bool:
         """Whether the sum is the logarithm of the number."""
-        return self in {Form.PRODUCT, Form.EXPONENTIAL}
+        return self in {EquationForm.PRODUCT, EquationForm.EXPONENTIAL}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Equation:
 
     weights: tuple[float, ...]
     constant: float
-    form: Form
+    form: EquationForm
     rest: float
     is_whole: bool = False
 
@@ -68,7 +68,7 @@ class Equation:
             return None
         positive = bool((told > 0).all()), all(bool((numbers > 0).all()) for numbers in causes)
         forms = [
-            form for form in Form
+            form for form in EquationForm
             if (positive[0] or not form.gives_logarithm) and (positive[1] or not form.is_of_logarithms)
         ]  # fmt: skip
         best = min((_best(told, causes, form) for form in forms), key=lambda equation: equation.rest)
@@ -87,7 +87,7 @@ def _sum(weights: Sequence[float], causes: Sequence[Floats]) -> Floats:
     return np.asarray(sum(weight * numbers for weight, numbers in zip(weights, causes, strict=True)))
 
 
-def _best(told: Floats, causes: Sequence[Floats], form: Form) -> Equation:
+def _best(told: Floats, causes: Sequence[Floats], form: EquationForm) -> Equation:
     """Return the equation of one form, with round weights if they fit as well as others."""
     wanted = np.log(told) if form.gives_logarithm else told
     known = [np.log(numbers) for numbers in causes] if form.is_of_logarithms else [*causes]
@@ -114,7 +114,9 @@ def _solved(wanted: Floats, known: Sequence[Floats]) -> tuple[list[float], float
     return weights, middle - sum(weight * mean for weight, mean in zip(weights, means, strict=True))
 
 
-def _judged(weights: Sequence[float], constant: float, told: Floats, causes: Sequence[Floats], form: Form) -> Equation:
+def _judged(
+    weights: Sequence[float], constant: float, told: Floats, causes: Sequence[Floats], form: EquationForm
+) -> Equation:
     """Return an equation with its deviation from the data."""
     equation = Equation(tuple(weights), constant, form, 0.0)
     apart = np.abs(told - equation.of(causes))
@@ -123,7 +125,7 @@ def _judged(weights: Sequence[float], constant: float, told: Floats, causes: Seq
 
 def _whole(equation: Equation, told: Floats, causes: Sequence[Floats]) -> Equation | None:
     """Return an equation whose result is rounded down, if this gives nearly all of the whole numbers told."""
-    if equation.form is not Form.SUM or (told != np.floor(told)).any() or not 1e-6 < equation.rest <= 1:
+    if equation.form is not EquationForm.SUM or (told != np.floor(told)).any() or not 1e-6 < equation.rest <= 1:
         return None
     weights, _ = _solved(told, causes)
     size = abs(weights[int(np.argmax([part.std() for part in causes]))])  # as of two dates: the same for both
@@ -138,7 +140,7 @@ def _rounded_down(weights: Sequence[float], told: Floats, causes: Sequence[Float
     """Return the share of numbers that an equation gives if its result is rounded down, and the equation."""
     raw = _sum(weights, causes)
     low, high = float(np.quantile(told - raw, _TAIL)), float(np.quantile(told + 1 - raw, 1 - _TAIL))
-    equation = Equation(tuple(weights), (low + high) / 2, Form.SUM, 0.0, is_whole=True)
+    equation = Equation(tuple(weights), (low + high) / 2, EquationForm.SUM, 0.0, is_whole=True)
     apart = np.abs(told - equation.of(causes))
     return float((apart == 0).mean()), replace(equation, rest=float(np.quantile(apart, _TAIL)))
 
@@ -149,7 +151,7 @@ def _rounded(weights: Sequence[float]) -> Iterator[list[float]]:
         yield [float(f"{weight:.{digits - 1}e}") for weight in weights]
 
 
-def _constants(middle: float, form: Form) -> Iterator[float]:
+def _constants(middle: float, form: EquationForm) -> Iterator[float]:
     """Yield round constants near a number: 0 or few digits of the constant, or of the factor."""
     if not form.gives_logarithm:
         yield 0.0

@@ -14,6 +14,7 @@ from shoal.attacks.scene import Scene
 from shoal.recoding.nodes import Floats, Ints
 from shoal.table.scale import scale
 
+_FOUR = 4  # colluders if the policy requires no size of classes
 _POINTS = 10  # numbers of colluders on the curve
 _ROUNDED = 0.01  # of the standard deviation: by so much a released mean may differ from the true one
 
@@ -24,7 +25,7 @@ class Collusion(Attack):
 
     The colluders remove their own values from those that the release shows of the class or bucket, and guess the most
     frequent of the rest. If all but one collude, the last value is certain. The curve shows the success by number of
-    colluders in each class, who are drawn at random; by default up to one fewer than the smallest class has members.
+    colluders in each class, who are drawn at random; by default up to k − 1, where the policy requires k, otherwise 4.
     Targets: all others. Baseline: the most frequent value of the table, without the release.
 
     If a column shows the mean of the class, all members but one compute the last value: the number of members times the
@@ -75,7 +76,7 @@ class Collusion(Attack):
         if not len(known):
             return
         values, sizes = known.codes[column].astype(np.int64), _sizes(groups)
-        number = max(int(sizes.min()) - 1, 0) if self.colluders is None else self.colluders
+        number = self._usual(scene) if self.colluders is None else self.colluders
         rng = scene.rng(f"{self.name} {column}")
         points = np.unique(np.linspace(0, number, _POINTS).astype(int))
         reached = {int(point): _attacked(groups, values, int(point), rng) for point in points}
@@ -92,6 +93,11 @@ class Collusion(Attack):
             curve=tuple(self.point(point, shares, baseline) for point, (_, shares) in reached.items()),
             details={"colluders": number, "smallest": int(sizes.min())},
         )
+
+    @staticmethod
+    def _usual(scene: Scene) -> int:
+        """Return one fewer than the size of classes that the policy requires."""
+        return max([getattr(model, "k", None) or 1 for model in scene.requirements], default=_FOUR + 1) - 1 or _FOUR
 
     def _means(
         self, scene: Scene, people: KnownPeople, released: NDArray[np.intp], classes: Ints, name: str

@@ -77,10 +77,13 @@ class Membership(Attack):
 def at_few_alarms(mine: Floats, theirs: Floats) -> dict[str, float]:
     """Return the share of individuals in the data who score higher than all but few outside, for each rate.
 
-    >>> at_few_alarms(np.array([1.0, 3.0]), np.array([2.0, 0.0]))
-    {'hits_at_0.01_false_alarms': 0.5, 'hits_at_0.001_false_alarms': 0.5}
+    Rates that are below one of the individuals outside are omitted.
+
+    >>> at_few_alarms(np.array([1.0, 300.0]), np.arange(200.0))
+    {'hits_at_0.01_false_alarms': 0.5}
     """
-    limits = {rate: np.quantile(theirs, 1 - rate, method="higher") for rate in _RATES}
+    known = [rate for rate in _RATES if rate * len(theirs) >= 1]
+    limits = {rate: np.quantile(theirs, 1 - rate, method="higher") for rate in known}
     return {f"hits_at_{rate:g}_false_alarms": float((mine > limit).mean()) for rate, limit in limits.items()}
 
 

@@ -22,8 +22,8 @@ def check_imitable(case: Case) -> None:
         if name not in replaced and scale(column) is None and len(column.values) > _OWN * table.records:
             raise PolicyError(
                 "counterfeits-of-text",
-                "Column '{column}' has a different value for nearly every record, so counterfeits that repeat values "
-                "would be recognised.",
+                "Column '{column}' has a different value for more than half of the records, so counterfeits with "
+                "repeated values would be recognised.",
                 remedy=either(
                     "Do not release this column",
                     "replace its values by pseudonyms",
