@@ -39,12 +39,12 @@ class Fitted:
         shares: Floats = self.model.predict_proba(features)[:, -1]
         return shares
 
-    def surest(self, features: Floats) -> Floats:
-        """Return the probability of each prediction according to the model."""
+    def surest(self, features: Floats) -> tuple[Floats, Floats]:
+        """Return the most probable categories, and their probabilities according to the model."""
         if self.constant is not None:
-            return np.full(len(features), self.sure)
-        shares: Floats = self.model.predict_proba(features).max(axis=1)
-        return shares
+            return np.full(len(features), self.constant), np.full(len(features), self.sure)
+        shares: Floats = self.model.predict_proba(features)
+        return np.asarray(self.model.classes_[shares.argmax(axis=1)], np.float64), shares.max(axis=1)
 
 
 def fitted_to(model: Learner, numeric: bool, features: Floats, target: Floats, seed: int) -> Fitted:

@@ -62,12 +62,14 @@ class Attack(Checked):
 
         ``others``: the success on each individual of the control group, from 0 to 1. ``people``: the targets, if they
         are not all individuals whom the scene targets. ``persons``: a number for each record, if not the success.
+        ``fates``: the group of individuals with a common fate, if it is not the class.
         """
+        fates = more.pop("fates", None)
         people = more.pop("people", None if "persons" in more else scene.targets)
         if "persons" not in more:
             more["persons"] = scene.over_original(people, reached)
         if people is not None and len(people):
-            more["over_tables"] = over_clusters(reached, scene.fates(people))
+            more["over_tables"] = over_clusters(reached, scene.fates(people) if fates is None else fates)
         if others is not None and len(others):
             more["control"] = _share(others)
         return Result(

@@ -15,7 +15,7 @@ from shoal.attacks.scene import Scene
 from shoal.attacks.slice_inference import SliceGuesses, of_strangers
 from shoal.attacks.sliced import SlicedTables
 from shoal.kernels.ranges import expanded
-from shoal.recoding.nodes import Floats
+from shoal.recoding.nodes import Floats, Ints
 from shoal.table.scale import binned
 
 _STRANGERS = 20_000  # individuals whose values a model of others guesses
@@ -77,7 +77,8 @@ class BucketInference(Attack):
             **_certain(sure, guess == true),
         }
         says = "the value is guessed from the other columns and the values of the bucket"
-        return self._told(scene, people, right, others == null, strangers, part.column.name, says, details)
+        fates = None if scene.truth is None else bucketed.of_record[scene.truth[people.records]].astype(np.int64)
+        return self._told(scene, people, right, others == null, strangers, part.column.name, says, details, fates)
 
     def _of_slices(self, scene: Scene, sliced: SlicedTables, rng: np.random.Generator) -> Result:
         """Return the result for groups of columns; only the quasi-identifiers of each target are known."""
@@ -100,6 +101,7 @@ class BucketInference(Attack):
         column: str,
         says: str,
         details: Mapping[str, float | None],
+        fates: Ints | None = None,
     ) -> Result:
         persons = scene.over_original(people, right)
         return self.result(
@@ -110,6 +112,7 @@ class BucketInference(Attack):
             others.astype(np.float64),
             control_is_chance=True,
             people=people,
+            fates=fates,
             column=column,
             persons=persons,
             details=details,

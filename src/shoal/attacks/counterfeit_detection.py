@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.analyses.area import area_under_curve
 from shoal.analyses.equation import Equation
+from shoal.analyses.estimate import NORMAL, Estimate, student
 from shoal.analyses.learner import fitted_to, one_thread
 from shoal.analyses.links import Link, Way, links
 from shoal.analyses.relations import MISSING, Flags, Records, as_numbers, places_of
@@ -22,7 +23,7 @@ from shoal.attacks.learned import FEWEST
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
 from shoal.kernels.grouping import group_rows
-from shoal.recoding.nodes import Floats
+from shoal.recoding.nodes import Floats, Ints
 from shoal.table.scale import scale
 
 _ALONE = 0.9  # share of values that occur once, from which a repeated one is suspicious
@@ -96,19 +97,30 @@ class CounterfeitDetection(Attack):
         **details: float,
     ) -> Result:
         """Return the result of an order of some records."""
-        false = scene.counterfeits[here]
+        false, classes = scene.counterfeits[here], suspects.classes[here].astype(np.int64)
         return Result(
             self.name,
             "a counterfeit record is distinguished from a true one of its class",
             self.adversary,
             self.criterion,
-            area_under_curve(scores, false, strata=suspects.classes[here].astype(np.int64)),
+            area_under_curve(scores, false, strata=classes),
             0.5,
             len(here),
             scene.seed,
             variant=variant,
+            over_tables=_over_classes(area_under_curve(scores, false, classes, classes), classes),
             details=details,
         )
+
+
+def _over_classes(area: Estimate, classes: Ints) -> Estimate:
+    """Return an area with an interval that is wider if there are few classes, which share their fate."""
+    number = len(np.unique(classes))
+    if number < 2:
+        return Estimate(area.value, 0.0, 1.0)
+    wider = student(number - 1) / NORMAL
+    low, high = (area.value + wider * (end - area.value) for end in (area.low, area.high))
+    return Estimate(area.value, max(low, 0.0), min(high, 1.0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,7 @@ from shoal.validation import Share
 from shoal.words import share
 
 FRACTIONS = (0.01, 0.05, 0.2, 0.5, 0.8)
-_JUDGED = 3000  # maximum number of known individuals for the choice of a model
+_JUDGED = 2000  # maximum number of known individuals for the choice of a model
 _MAJORITY = "majority"  # the most frequent class, for models that learn nothing
 _TOLD = 5  # number of most important columns reported
 
@@ -192,7 +192,7 @@ class _Case:
             scores = {model: self._score(model, train) for model in (_MAJORITY, *models)} if judged else {}
             chosen = max(scores, key=lambda model: scores[model]) if scores else models[0]
             model = self._fitted(chosen, train)
-            guesses, sure = model(self.rows[test]), model.surest(self.rows[test])
+            guesses, sure = model.surest(self.rows[test])
             truth, rng = self.truth[test], np.random.default_rng(self.seed)
             by = giving_away(model, self.rows[test], truth.astype(float), self.features.columns, rng) if judged else {}
         right = (guesses == truth).astype(np.float64)
