@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -12,8 +12,8 @@ from shoal.engines.protocol import Engine, Rewriting
 from shoal.engines.translated import translated
 from shoal.engines.written import rewritten
 from shoal.kernels.translation import Codes, narrowest
+from shoal.release.counterfeits import Counterfeits
 from shoal.release.drawing import drawing, drawn_numbers, identity, placing
-from shoal.release.imitation import DONORS, Imitation
 from shoal.release.pseudonyms import pseudonymous
 from shoal.release.transformation import Transformation
 from shoal.separation.split import PlaceBuckets, RowBuckets, Split
@@ -93,7 +93,7 @@ class _Writing:
             how = how.along(hidden_name, name, self.table[name].size, self.table[name].size)
             columns[hidden_name] = replace(self.table[name], name=hidden_name)
         if self._invented:
-            how = self._with_counterfeits(how, columns)
+            how = self._counterfeits.added(how, columns)
         whole, hidden, origins = self._released(how, columns, [name for name in how.names if self._is_shown(name)])
         split = self.transformation.split
         tables, origins_of = {"": whole}, {"": origins}
@@ -143,6 +143,13 @@ class _Writing:
     def _invented(self) -> int:
         """The number of counterfeits."""
         return len(self.transformation.added)
+
+    @property
+    def _counterfeits(self) -> Counterfeits:
+        """The counterfeits that are added to the records."""
+        closed = {*self.transformation.coarsened, *self._truths, *self._thresholds}
+        pseudonyms = {name: self._other(name)[1][self.table[name].size :] for name in self.keys}
+        return Counterfeits(self.table, self.transformation.added, self.key, pseudonyms, frozenset(closed))
 
     @cached_property
     def _link(self) -> str | None:
@@ -212,70 +219,6 @@ class _Writing:
         persons = len(self.table[str(self.table.subject)].values)
         taken = [*self.table.names, *([] if self._link is None else [self._link])]
         return Column(unused("person", taken), Kind.INTEGER, pa.array(np.arange(persons + self._invented)))
-
-    def _with_counterfeits(self, how: Rewriting, columns: dict[str, Column]) -> Rewriting:
-        """Add counterfeits: cells of their rows, pseudonyms of no person, and values that imitate true records.
-
-        Columns with new values are replaced in ``columns``.
-        """
-        made = self._imitation(how, columns).imitated()
-        invented = {name: codes[self._added(how)] for name, codes in how.by_row.items()}
-        by_code, sizes = dict(how.by_code), dict(how.sizes)
-        for name, (source, places) in how.by_code.items():
-            if name in self.keys:
-                invented[name] = self._other(name)[1][self.table[name].size :]
-            elif source not in made:  # the column of person numbers
-                size = columns[name].size
-                invented[name] = np.arange(size - self._invented, size).astype(narrowest(size))
-            elif (moved := made[source].moved) is not None:
-                columns[name], invented[name] = made[source].column, made[source].codes
-                by_code[name], sizes[name] = (source, moved), columns[name].size
-            else:
-                invented[name] = places[made[source].codes]
-        identities = drawn_numbers(self.key, "counterfeits", self._invented)
-        for name, drawing_of in how.by_record.items():
-            invented[name] = drawing_of.cells(made[name].codes, identities)
-        return replace(how, by_code=by_code, sizes=sizes, added=invented)
-
-    def _imitation(self, how: Rewriting, columns: Mapping[str, Column]) -> Imitation:
-        """Return what counterfeits imitate: the released cells of the quasi-identifiers, and the values beside them."""
-        engine, added = self.table.engine, self._added(how)
-        row_of = engine.expand(how.rows, np.arange(len(how.rows)))
-        donors = self._donors(row_of, how)
-        beside = [
-            source
-            for name, (source, _) in how.by_code.items()
-            if name not in self.keys and source != self.table.subject
-        ]
-        sources = dict.fromkeys((*beside, *how.by_record))
-        return Imitation(
-            columns={**{name: columns[name] for name in how.by_row}, **{name: self.table[name] for name in sources}},
-            codes={
-                **{name: codes[row_of[donors]] for name, codes in how.by_row.items()},
-                **{name: self.table.codes(name)[donors] for name in sources},
-            },
-            given={name: codes[added] for name, codes in how.by_row.items()},
-            closed=frozenset({*how.by_record, *self.transformation.coarsened, *self._truths, *self._thresholds}),
-            random=partial(drawn_numbers, self.key),
-        )
-
-    def _added(self, how: Rewriting) -> NDArray[np.intp]:
-        """Return the row of each counterfeit, in the order of the released cells: that of the input does not matter."""
-        added = np.asarray(self.transformation.added, np.intp)
-        return added[np.lexsort([codes[added] for codes in how.by_row.values()])]
-
-    def _donors(self, row_of: NDArray[np.intp], how: Rewriting) -> NDArray[np.intp]:
-        """Return the released records that counterfeits imitate: those of their rows, and a sample of all.
-
-        Records are in the order of their values, so that the order of the input does not matter.
-        """
-        kept = np.flatnonzero(how.kept[row_of])
-        kept = kept[np.lexsort([self.table.codes(name)[kept] for name in self.table.names])]
-        if len(kept) <= DONORS:
-            return kept
-        sampled = kept[np.argsort(drawn_numbers(self.key, "donors", len(kept)), kind="stable")[:DONORS]]
-        chosen = np.isin(kept, sampled) | np.isin(row_of[kept], self.transformation.added)
-        return np.asarray(kept[chosen])
 
     def _released(
         self, how: Rewriting, columns: Mapping[str, Column], shown: Sequence[str]
