@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 import shoal
 from shoal.analyses.derivations import Derivation, derivations
 from shoal.analyses.equation import Equation
-from shoal.analyses.relations import MISSING, MissingTogether, NeverTogether, Ordered, Records
+from shoal.analyses.places import MISSING
+from shoal.analyses.relations import MissingTogether, NeverTogether, Ordered, Records
 from shoal.analyses.typicality import Typicality
 
 
@@ -61,7 +62,7 @@ def test_who_breaks_which_relation():
     kinds = Counter(type(relation).__name__ for relation in relations)
     assert kinds["Function"] >= 1
     assert kinds["NearRange"] == 4  # age and birth, start and end
-    assert kinds["Computed"] == 1
+    assert kinds["Computed"] >= 1
     assert kinds["MissingTogether"] == 1
     assert kinds["Ordered"] >= 1
     assert kinds["NeverTogether"] == 1

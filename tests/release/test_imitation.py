@@ -207,3 +207,64 @@ def test_text_of_which_every_value_is_different_is_refused(tmp_path, identified)
         return
     with pytest.raises(shoal.ShoalError, match="Column 'note' has a different value for more than half of the records"):
         released(tmp_path, data, (*BESIDE, "note"))
+
+
+def clinic(number, seed):
+    """Return a table with relations of every kind: differences, conversions, sums, correlations, order, exclusions."""
+    rng = np.random.default_rng(seed)
+    sex = rng.choice(["f", "m"], number)
+    start, days = rng.integers(18000, 19300, number), np.maximum(rng.normal(6, 5, number).round().astype(int), 0)
+    hb, sbp, x = (
+        rng.normal(13.5, 1.5, number).round(1),
+        rng.normal(130, 18, number).round(),
+        rng.uniform(1, 200, number).round(3),
+    )
+    kg, scores = rng.normal(75, 12, number).round(1), rng.integers(0, (10, 12, 7), (number, 3))
+    women, men = (
+        rng.choice(["O80", "N80", "I10", "E11", "J45"], number),
+        rng.choice(["N40", "C61", "I10", "E11", "J45"], number),
+    )
+    return {
+        "age": rng.integers(20, 90, number),
+        "sex": sex,
+        "ward": [f"w{ward}" for ward in rng.geometric(0.15, number)],
+        "start": start,
+        "days": days,
+        "end": start + days,
+        "visit": start + 14,
+        "hb": hb,
+        "ery": (0.33 * hb + rng.normal(0, 0.2, number)).round(2),
+        "sbp": sbp,
+        "dbp": np.minimum((0.6 * sbp + rng.normal(0, 5, number)).round(), sbp - 5),
+        "kg": kg,
+        "lb": (2.20462 * kg).round(3),
+        "x": x,
+        "logarithm": np.log(x).round(6),
+        **{f"score{place}": scores[:, place] for place in range(3)},
+        "total": scores.sum(axis=1),
+        "eighth": rng.integers(0, 90, number) / 8,
+        "dx": np.where(sex == "f", women, men),
+    }
+
+
+@pytest.mark.parametrize("number", [300, 1200])
+def test_no_counterfeit_contradicts_itself(tmp_path, number):
+    data = clinic(number, 2)
+    release = released(tmp_path, data, [name for name in data if name not in {"age", "sex", "ward"}])
+    rows, invented = release.to_frame("pandas"), release.records < 0
+    made, true = rows[invented], rows[~invented]
+    assert len(made) > 100
+    for rest in (made["end"] - made["start"] - made["days"], made["visit"] - made["start"] - 14):
+        assert not rest.any()
+    assert (made["score0"] + made["score1"] + made["score2"] == made["total"]).all()
+    assert ((2.20462 * made["kg"] - made["lb"]).abs() < 0.00051).all()
+    assert ((np.log(made["x"]) - made["logarithm"]).abs() < 1e-6).all()
+    assert (made["sbp"] > made["dbp"]).all()
+    assert (made["eighth"] * 8 % 1 == 0).all()
+    assert not made["dx"][made["sex"] == "m"].isin(["O80", "N80"]).any()
+    assert not made["dx"][made["sex"] == "f"].isin(["N40", "C61"]).any()
+    assert np.corrcoef(made["hb"], made["ery"])[0, 1] == pytest.approx(
+        np.corrcoef(true["hb"], true["ery"])[0, 1], abs=0.05
+    )
+    for name in ("x", "kg", "start", "total"):  # the distribution does not shift
+        assert made[name].mean() == pytest.approx(true[name].mean(), abs=0.25 * true[name].std())

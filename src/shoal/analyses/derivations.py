@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.analyses.links import Floats, Sample
-from shoal.analyses.weighted_sums import fitted
+from shoal.analyses.weighted_sums import fitted, regular
 from shoal.kernels.grouping import group
 from shoal.table.table import Table
 
@@ -129,12 +129,15 @@ def _logarithms(numbers: Floats) -> Floats | None:
 
 
 def _explains(told: Floats, others: Sequence[Floats]) -> bool:
-    """Return whether it is worth while to look closer: numbers without extremes are explained to a large part."""
+    """Return whether it is worth while to look closer: usual numbers are explained to a large part."""
     there = np.logical_and.reduce([np.isfinite(numbers) for numbers in (told, *others)])
     if np.count_nonzero(there) <= len(others) + 1:
         return False
-    clipped = [np.clip(part[there], *np.quantile(part[there], [0.01, 0.99])) for part in (told, *others)]
-    centred = [part - part.mean() for part in clipped]
+    known = [part[there] for part in (told, *others)]
+    usual = regular(known)
+    if np.count_nonzero(usual) <= len(others) + 1:
+        return False
+    centred = [part[usual] - part[usual].mean() for part in known]
     causes = np.stack(centred[1:], axis=1) / [part.std() or 1.0 for part in centred[1:]]
     rest = centred[0] - causes @ np.linalg.lstsq(causes, centred[0], rcond=None)[0]
     return bool(rest.var() <= (1 - _WORTH) * centred[0].var())

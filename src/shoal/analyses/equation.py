@@ -14,6 +14,7 @@ _TAIL = 0.995  # share of the records that deviate by no more than ``rest``
 _DIGITS, _LONG = 5, 8  # maximum number of significant digits of a round weight, and of a constant
 _AS_GOOD = 1.05  # by this factor, round weights may fit worse
 _UNITS, _NEAR = (1 / 365.25, 12 / 365.25, 1 / 7, 1 / 12), 0.01  # years, months, weeks from days; years from months
+_LARGE, _FAR = 500.0, 1e300  # logarithm of a factor that is too large to be one, and deviation that is not finite
 _WHOLE = 0.98  # share of the whole numbers that rounding down must give
 
 
@@ -120,7 +121,7 @@ def _judged(
     """Return an equation with its deviation from the data."""
     equation = Equation(tuple(weights), constant, form, 0.0)
     apart = np.abs(told - equation.of(causes))
-    return replace(equation, rest=float(np.quantile(np.where(np.isfinite(apart), apart, np.inf), _TAIL)))
+    return replace(equation, rest=float(np.quantile(np.where(np.isfinite(apart), apart, _FAR), _TAIL)))
 
 
 def _whole(equation: Equation, told: Floats, causes: Sequence[Floats]) -> Equation | None:
@@ -155,6 +156,6 @@ def _constants(middle: float, form: EquationForm) -> Iterator[float]:
     """Yield round constants near a number: 0 or few digits of the constant, or of the factor."""
     if not form.gives_logarithm:
         yield 0.0
-    for digits in range(1, _LONG + 1):
-        text = f"{np.exp(middle) if form.gives_logarithm else middle:.{digits - 1}e}"
-        yield float(np.log(float(text))) if form.gives_logarithm else float(text)
+        yield from (float(f"{middle:.{digits - 1}e}") for digits in range(1, _LONG + 1))
+    elif abs(middle) < _LARGE:
+        yield from (float(np.log(float(f"{np.exp(middle):.{digits - 1}e}"))) for digits in range(1, _LONG + 1))

@@ -12,8 +12,10 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.analyses.equation import Equation
+from shoal.analyses.equation import Equation, EquationForm
 from shoal.analyses.links import Link, Way, links
+from shoal.analyses.places import MISSING, as_numbers, places_of
+from shoal.analyses.trend import Trend
 from shoal.analyses.typicality import MOST_GROUPS, group_edges
 from shoal.recoding.nodes import Floats
 from shoal.table.column import Column
@@ -22,7 +24,6 @@ from shoal.table.scale import scale
 from shoal.table.table import Source, Table
 
 Flags: TypeAlias = NDArray[np.bool_]
-MISSING = -np.inf  # the place of a missing value
 _ROUNDED = 0.499  # of the smallest difference of two values: an equation that leaves less unknown is exact
 _EXPECTED = 10  # records with two values that are expected, so that none at all is no chance
 _FEWEST = 10  # minimum number of records in which a value is missing, and in which it is not
@@ -222,16 +223,8 @@ class Records:
         numeric = frozenset(name for name in names if scale(self.columns[name]) is not None)
         kinds = [_of_link(link, places, numeric, seed) for link in links(table, names, seed=seed)]
         found = [relation for some in kinds for relation in some]
-        return [*found, *_missing(places), *_ordered(places, numeric, seed), *_never_together(places, numeric)]
-
-
-def places_of(column: Column) -> Floats:
-    """Return the place of each code of a column: its number, or the code; ``MISSING`` for a missing value."""
-    numbers = scale(column)
-    places = np.arange(column.size, dtype=np.float64) if numbers is None else numbers.copy()
-    if column.missing_code is not None:
-        places[column.missing_code] = MISSING
-    return np.where(np.isnan(places), MISSING, places)
+        others = (_sums(places, numeric), _ordered(places, numeric, seed), _never_together(places, numeric))
+        return [*found, *_missing(places), *(relation for some in others for relation in some)]
 
 
 def _of_link(link: Link, places: Mapping[str, Floats], numeric: frozenset[str], seed: int) -> Iterator[Relation]:
@@ -276,6 +269,20 @@ def _missing(places: Mapping[str, Floats]) -> Iterator[MissingTogether]:
             yield MissingTogether((first, other), (tuple(seen[0].tolist()), tuple(seen[1].tolist())))
 
 
+def _sums(places: Mapping[str, Floats], numeric: frozenset[str]) -> Iterator[Computed]:
+    """Yield the numbers that are weighted sums of more than two others, such as the total of a score."""
+    for name in sorted(numeric):
+        trend = Trend.of(places, name, [other for other in sorted(numeric) if other != name])
+        if trend is None or trend.leaves_rest:
+            continue
+        trend = trend.without_idle(places, float(np.nanstd(as_numbers(places[name]))))
+        if len(trend.causes) > 2:
+            rest = as_numbers(places[name]) - trend.sums(places)
+            constant = float(np.nanmedian(rest))
+            deviation = float(np.nanquantile(np.abs(rest - constant), _TAIL))
+            yield Computed(trend.causes, name, Equation(trend.weights, constant, EquationForm.SUM, deviation))
+
+
 def _ordered(places: Mapping[str, Floats], numeric: frozenset[str], seed: int) -> Iterator[Ordered]:
     """Yield the pairs of numbers whose order is always the same, although it would not be by chance."""
     rng = np.random.default_rng(seed)
@@ -300,11 +307,6 @@ def _never_together(places: Mapping[str, Floats], numeric: frozenset[str]) -> It
         absent = (counts == 0) & (expected >= _EXPECTED)
         if absent.any():
             yield NeverTogether((first, other), (edges[first], edges[other]), absent)
-
-
-def as_numbers(places: Floats) -> Floats:
-    """Return places as numbers, NaN where a value is missing."""
-    return np.where(places == MISSING, np.nan, places)
 
 
 def _most_frequent(known: Floats, told: Floats) -> tuple[Floats, Floats]:

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.analyses.relations import as_numbers
+from shoal.analyses.places import as_numbers
 from shoal.recoding.nodes import Floats
 
 _WORTH = 0.2  # explained variance from which a trend is followed
 _COMPLETE = 0.5  # share of the records in which a cause must be known
+_IDLE = 1e-3  # share of the spread below which a cause contributes nothing
 _EXACT = 1e-9  # unexplained variance of a number that is the sum itself
 _FEWEST = 10  # records for each cause
 
@@ -47,6 +48,15 @@ class Trend:
             return None
         plain = [round(float(weight) / scale, 12) for weight, scale in zip(weights, scales, strict=True)]
         return cls(tuple(known), tuple(plain), rest > _EXACT)
+
+    def without_idle(self, places: Mapping[str, Floats], spread: float) -> "Trend":
+        """Return the trend without causes that contribute nothing. ``spread``: the standard deviation of the number."""
+        kept = {
+            name: weight
+            for name, weight in zip(self.causes, self.weights, strict=True)
+            if abs(weight) * float(np.nanstd(as_numbers(places[name]))) > _IDLE * spread
+        }
+        return Trend(tuple(kept), tuple(kept.values()), self.leaves_rest)
 
     def sums(self, places: Mapping[str, Floats]) -> Floats:
         """Return the weighted sum of each record, up to a constant; NaN where a number is missing."""

@@ -3,16 +3,31 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.recoding.nodes import Floats
 
 TOLD = 0.05  # of the standard deviation: a number is given almost exactly if it deviates by no more
+_EXTREME = 6.0  # median absolute deviations from the median
 _VARIED = 10  # different numbers that coincide, so that it is no chance
 _FEW = 20  # records for each column, from which a sum need not be exact
 _EXACTLY = 1e-6  # of the spread: a sum of few records, or of few different numbers, must be exact
 _SPARE = 10  # records beyond the number of weights, from which an exact sum is no chance
 _REGULAR = 0.75  # share of the records that determine the weights of a sum
 _FITS = 5  # rounds in which they are chosen
+
+
+def regular(columns: Sequence[Floats]) -> NDArray[np.bool_]:
+    """Return the records without an extreme number, such as a slip of the decimal point; all if these are few.
+
+    >>> regular([np.append(np.arange(20.0), 1e6)]).sum()
+    np.int64(20)
+    """
+    usual = np.ones(len(columns[0]), bool)
+    for numbers in columns:
+        middle = np.median(numbers)
+        usual &= np.abs(numbers - middle) <= _EXTREME * max(float(np.median(np.abs(numbers - middle))), 1e-300)
+    return usual if usual.mean() >= 0.5 else np.ones(len(usual), bool)
 
 
 def fitted(
@@ -36,7 +51,7 @@ def fitted(
         return 0.0
     known = np.stack([np.ones(len(values)), *(other[there] for other in others)], axis=1)
     known /= np.maximum(np.abs(known).max(axis=0), np.finfo(float).tiny)
-    chosen = np.ones(len(values), bool)
+    chosen = regular([values, *(other[there] for other in others)])
     for _ in range(_FITS):
         sums = known @ np.linalg.lstsq(known[chosen], values[chosen], rcond=None)[0]
         chosen = np.abs(values - sums) <= np.quantile(np.abs(values - sums), _REGULAR)

@@ -171,7 +171,7 @@ def chosen_attacks(scene: Scene, attacks: Any) -> list[Attack]:
         return [*default, ATTACKS["linkage"](**DIRTY)] if len(scene.known) > 1 else default
     asked = [attacks] if isinstance(attacks, str | Attack) or not isinstance(attacks, Iterable) else list(attacks)
     if EVERY in asked:
-        others = [_attack(name) for name in asked if name != EVERY and not isinstance(name, str)]
+        others = [_attack(name) for name in asked if name != EVERY]
         every = [*chosen_attacks(scene, None), *(kind() for kind in ATTACKS.values() if not kind.default)]
         given = {attack.name for attack in others}
         return [*(attack for attack in every if attack.name not in given), *others]

@@ -14,7 +14,8 @@ from shoal.analyses.equation import Equation
 from shoal.analyses.estimate import NORMAL, Estimate, student
 from shoal.analyses.learner import fitted_to, one_thread
 from shoal.analyses.links import Link, Way, links
-from shoal.analyses.relations import MISSING, Flags, Records, as_numbers, places_of
+from shoal.analyses.places import MISSING, as_numbers, places_of
+from shoal.analyses.relations import Flags, Records
 from shoal.analyses.trend import Trend
 from shoal.analyses.typicality import Typicality
 from shoal.attacks.attack import ATTACKS, Attack, AttackNeed

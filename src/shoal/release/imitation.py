@@ -13,16 +13,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.analyses.relations import (
-    MISSING,
-    Function,
-    MissingTogether,
-    NearRange,
-    NeverTogether,
-    Records,
-    Relation,
-    places_of,
-)
+from shoal.analyses.places import MISSING, places_of
+from shoal.analyses.relations import Function, MissingTogether, NearRange, NeverTogether, Records, Relation
 from shoal.analyses.trend import Trend
 from shoal.analyses.typicality import Typicality
 from shoal.kernels.translation import Codes
@@ -232,7 +224,7 @@ class Imitation:
         """Return the weighted sum of the numbers drawn before that a number follows; None if there is none."""
         if name not in self._trends:
             before = [*self.given, *self._order.columns[: self._order.columns.index(name)]]
-            causes = [other for other in before if other in self._ranks]
+            causes = [other for other in before if other in self._numeric]
             fits = name in self._ranks and name not in self.closed
             self._trends[name] = Trend.of(self._donors, name, causes) if fits else None
         return self._trends[name]

@@ -6,8 +6,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from shoal.analyses.equation import Equation
-from shoal.analyses.relations import Computed, Function, Relation, as_numbers
+from shoal.analyses.places import as_numbers
+from shoal.analyses.relations import Computed, Function, Relation
 from shoal.recoding.nodes import Floats
+
+_CLOSE = 0.1  # of the standard deviation: an equation that leaves more unknown does not compute a number
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +70,10 @@ class _Depths:
             told_by = [
                 relation.known
                 for relation in self.relations
-                if isinstance(relation, Function) and relation.told == name and relation.known in self.chosen
+                if isinstance(relation, Function)
+                and relation.told == name
+                and relation.known in self.chosen
+                and name not in _inputs(relation.known, self.chosen)
             ]
             causes = self.chosen[name].causes if name in self.chosen else ()
             self.known[name] = max((1 + self.of(cause) for cause in (*causes, *told_by)), default=0)
@@ -85,8 +91,10 @@ def _add(chosen: dict[str, Computed], relation: Computed, told: str | None, plac
     if told is None:
         return
     causes = tuple(name for name in relation.columns if name != told)
-    equation = Equation.fitted(as_numbers(places[told]), [as_numbers(places[name]) for name in causes])
-    if equation is not None and not any(told in _inputs(name, chosen) for name in causes):
+    numbers = as_numbers(places[told])
+    equation = Equation.fitted(numbers, [as_numbers(places[name]) for name in causes])
+    is_close = equation is not None and equation.rest <= _CLOSE * float(np.nanstd(numbers))
+    if equation is not None and is_close and not any(told in _inputs(name, chosen) for name in causes):
         chosen[told] = Computed(causes, told, equation)
 
 

@@ -14,6 +14,7 @@ from shoal.table.scale import scale
 
 Floats = NDArray[np.float64]
 _DECIMALS = 6  # maximum number of decimal places that count as a precision
+_NEAR = 1e-6  # deviation of multiples from whole numbers
 _EXACT = float(1 << 53)  # integers beyond it are not exact as floating-point numbers
 
 
@@ -84,13 +85,17 @@ def _stored(column: Column) -> NDArray[Any] | None:
 
 
 def _rounded(numbers: Floats, stored: NDArray[Any]) -> NDArray[Any]:
-    """Round numbers to the smallest number of decimal places that represents all stored ones."""
+    """Round numbers to multiples of the smallest difference of the stored ones, if these are such multiples."""
+    unit = float(np.diff(np.unique(stored).astype(np.float64)).min(initial=np.inf))
+    multiples = stored / unit if np.isfinite(unit) else stored
+    if np.isfinite(unit) and np.abs(multiples - np.rint(multiples)).max(initial=0) <= _NEAR:
+        numbers = np.rint(numbers / unit) * unit
     if stored.dtype != np.float64:
         return np.rint(numbers).astype(np.int64)
-    near = 1e-9 * max(float(np.abs(stored).max(initial=0)), 1e-9)
+    near = 1e-9 * float(np.abs(stored).max(initial=0))
     for places in range(_DECIMALS + 1):
         if np.abs(np.round(stored, places) - stored).max(initial=0) <= near:
-            return np.round(numbers, places)
+            return np.char.mod(f"%.{places}f", numbers).astype(np.float64) + 0.0  # the double that is read again
     return numbers
 
 
