@@ -14,14 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.analyses.links import Floats, Sample
-from shoal.analyses.weighted_sums import fitted, regular
+from shoal.analyses.weighted_sums import TOLD, fitted, regular
 from shoal.kernels.grouping import group
 from shoal.table.table import Table
 
 _RECORDS = 5_000  # of the sample
 _FEWEST, _VARIED = 30, 10  # minimum number of records, and of those without the most frequent value
-_MOSTLY = 0.8  # minimum share of the values that are not known anyway and are told
-_LEFT = 0.05  # of the standard deviation: a column that leaves less unknown tells the values
+_MOSTLY = 0.8  # minimum share of correctly derived values among those that differ from the most frequent one
 _FEW = 20  # records from which an estimate is meaningful
 _MOST = 30  # columns of which weighted sums are tried
 _WORTH = 0.5  # explained variance from which a weighted sum is sought
@@ -101,7 +100,7 @@ def _is_function(sample: Sample, target: str, other: str) -> bool:
     if target not in sample.numbers or other not in sample.numbers:
         return False
     rest = remaining(sample.numbers[target], sample.numbers[other])
-    return rest is not None and rest < _LEFT
+    return rest is not None and rest < TOLD
 
 
 def _computed(sample: Sample, target: str, shown: Sequence[str]) -> tuple[str, ...]:

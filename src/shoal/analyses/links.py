@@ -76,27 +76,18 @@ def links(
     *,
     seed: int = 0,
     targets: Collection[str] | None = None,
-    ways: Collection[Way] = tuple(Way),
 ) -> list[Link]:
     """Find dependent columns in a sample of the records.
 
-    ``targets``: only links with one of these columns are sought. ``ways``: only links of these kinds.
+    ``targets``: only links with one of these columns are sought.
 
     >>> import shoal
     >>> table = shoal.read({"code": [1, 2, 1, 2] * 10, "text": ["a", "b", "a", "b"] * 10, "x": [1, 2, 3, 4] * 10})
     >>> [str(link) for link in links(table, table.names)]
     ['code and text determine each other', 'x determines code', 'x determines text']
     """
-    return linked(Sample.of(table, names, seed), names if targets is None else targets, ways)
-
-
-def linked(sample: "Sample", targets: Collection[str], ways: Collection[Way] = tuple(Way)) -> list[Link]:
-    """Find the dependencies of some columns of a sample, as in :func:`links`."""
-    wanted = frozenset(targets)
-    if sample.records < _FEWEST:
-        return []
-    pairs = [link for link in _pairs(sample, wanted) if link.way in ways] if {*ways} != {Way.COMPUTED} else []
-    return [*pairs, *(_triples(sample, wanted) if Way.COMPUTED in ways else ())]
+    sample, wanted = Sample.of(table, names, seed), frozenset(names if targets is None else targets)
+    return [*_pairs(sample, wanted), *_triples(sample, wanted)] if sample.records >= _FEWEST else []
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """Relations: what every record of a table fulfils, so that an artificial record that does not can be recognised.
 
-They follow from the links between columns: a value for each value, a range for each value, or an equation. Columns that
-are missing in the same records are a further relation.
+Most follow from the links between columns: a value for each value, a range for each value, or an equation. Others are
+numbers in a fixed order, values that never occur together, and values that are missing together.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -61,7 +61,7 @@ class Function:
     @classmethod
     def of(cls, known: str, told: str, places: Mapping[str, Floats], numeric: frozenset[str]) -> "Function":
         """Return the value of one column that occurs most often beside each value of another."""
-        at, values = _most_frequent(places[known], places[told])
+        at, values = most_frequent(places[known], places[told])
         return cls(known, told, at, values, known in numeric, known in numeric and told in numeric)
 
     @property
@@ -118,7 +118,7 @@ class NearRange:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """A number that follows from two others by an equation."""
+    """A number that follows from others by an equation."""
 
     causes: tuple[str, ...]
     told: str
@@ -309,8 +309,8 @@ def _never_together(places: Mapping[str, Floats], numeric: frozenset[str]) -> It
             yield NeverTogether((first, other), (edges[first], edges[other]), absent)
 
 
-def _most_frequent(known: Floats, told: Floats) -> tuple[Floats, Floats]:
-    """Return the distinct values of one column in ascending order, and what is told most often beside each."""
+def most_frequent(known: Floats, told: Floats) -> tuple[Floats, Floats]:
+    """Return the ascending distinct values of one column, and the most frequent value of another beside each."""
     at, which = np.unique(known, return_inverse=True)
     values, place = np.unique(told, return_inverse=True)
     pairs, counts = np.unique(which * len(values) + place, return_counts=True)

@@ -5,10 +5,14 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.analyses.area import area_under_curve
 from shoal.analyses.estimate import Estimate, over_clusters
 from shoal.attacks.result import Adversary, Criterion, CurvePoint, Result
 from shoal.attacks.scene import Scene
-from shoal.recoding.nodes import Floats
+from shoal.recoding.nodes import Floats, Ints
 from shoal.registry import Registry
 from shoal.table.role import Role
 from shoal.validation import Checked
@@ -83,6 +87,22 @@ class Attack(Checked):
             scene.seed,
             **more,
         )
+
+    def told_apart(
+        self,
+        scene: Scene,
+        says: str,
+        scores: Floats,
+        positive: NDArray[np.bool_],
+        strata: Ints | None = None,
+        **more: Any,
+    ) -> Result:
+        """Assemble a result from scores that should be higher for ``positive`` ones: the area under the ROC curve.
+
+        ``strata``: only scores of the same stratum are compared.
+        """
+        area = area_under_curve(scores, positive, strata=strata)
+        return Result(self.name, says, self.adversary, self.criterion, area, 0.5, len(scores), scene.seed, **more)
 
     @staticmethod
     def point(at: float, reached: Floats, baseline: float) -> CurvePoint:

@@ -8,9 +8,11 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from shoal.attacks.attack import ATTACKS, Attack, AttackNeed
+from shoal.attacks.best_guess import best_guess
 from shoal.attacks.people import KnownPeople
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
+from shoal.models.model import least_size
 from shoal.recoding.nodes import Floats, Ints
 from shoal.table.scale import scale
 
@@ -97,7 +99,7 @@ class Collusion(Attack):
     @staticmethod
     def _usual(scene: Scene) -> int:
         """Return one fewer than the size of classes that the policy requires."""
-        return max([getattr(model, "k", None) or 1 for model in scene.requirements], default=_FOUR + 1) - 1 or _FOUR
+        return least_size(scene.requirements) - 1 or _FOUR
 
     def _means(
         self, scene: Scene, people: KnownPeople, released: NDArray[np.intp], classes: Ints, name: str
@@ -117,13 +119,11 @@ class Collusion(Attack):
         others = np.bincount(which, true)[which] - true
         computed = sizes[which] * shown - others
         near = self.tolerance * spread
-        numbers = np.sort(true)
-        ends = np.searchsorted(numbers, numbers + 2 * near, side="right")
         return self.result(
             scene,
             "all other members of the class compute the value from the mean",
             (np.abs(computed - true) <= near).astype(np.float64),
-            float((ends - np.arange(len(numbers))).max() / len(numbers)),
+            best_guess(true, near),
             column=name,
             people=people,
             details={"largest": int(sizes.max()), "smallest": int(sizes.min())},

@@ -99,15 +99,12 @@ class CounterfeitDetection(Attack):
     ) -> Result:
         """Return the result of an order of some records."""
         false, classes = scene.counterfeits[here], suspects.classes[here].astype(np.int64)
-        return Result(
-            self.name,
+        return self.told_apart(
+            scene,
             "a counterfeit record is distinguished from a true one of its class",
-            self.adversary,
-            self.criterion,
-            area_under_curve(scores, false, strata=classes),
-            0.5,
-            len(here),
-            scene.seed,
+            scores,
+            false,
+            classes,
             variant=variant,
             over_tables=_over_classes(area_under_curve(scores, false, classes, classes), classes),
             details=details,

@@ -9,7 +9,9 @@ from pydantic import Field
 
 from shoal.analyses.derivations import derivations
 from shoal.analyses.equation import Equation
+from shoal.analyses.relations import most_frequent
 from shoal.attacks.attack import ATTACKS, Attack, AttackNeed
+from shoal.attacks.best_guess import best_guess
 from shoal.attacks.people import KnownPeople
 from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
@@ -111,9 +113,8 @@ class DerivedColumns(Attack):
         places, codes = scale(scene.columns[target]), people.codes[target]
         if places is None:
             return float(np.bincount(codes).max() / len(codes))
-        numbers = np.sort(places[codes])
-        ends = np.searchsorted(numbers, numbers + 2 * self.tolerance * float(np.nanstd(numbers)), side="right")
-        return float((ends - np.arange(len(numbers))).max() / len(numbers))
+        numbers = places[codes]
+        return best_guess(numbers, self.tolerance * float(np.nanstd(numbers)))
 
 
 def _missing(scene: Scene, name: str) -> int:
@@ -123,10 +124,6 @@ def _missing(scene: Scene, name: str) -> int:
 
 def _looked_up(wanted: NDArray[np.int64], known: NDArray[np.int64], seen: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the most frequent wanted value beside each seen value; −1 if there is none."""
-    pairs, counts = np.unique(known * (int(wanted.max(initial=0)) + 1) + wanted, return_counts=True)
-    size = int(wanted.max(initial=0)) + 1
-    order = np.lexsort([-counts, pairs // size])
-    first = order[np.flatnonzero(np.diff(pairs[order] // size, prepend=-1))]
-    often = np.full(int(max(known.max(initial=0), seen.max(initial=0))) + 1, -1, np.int64)
-    often[pairs[first] // size] = pairs[first] % size
-    return np.where(seen < 0, -1, often[seen])
+    at, often = most_frequent(known.astype(np.float64), wanted.astype(np.float64))
+    place = np.minimum(np.searchsorted(at, seen), len(at) - 1)
+    return np.where(at[place] == seen, often[place], -1).astype(np.int64)

@@ -56,15 +56,11 @@ class Membership(Attack):
         mine, theirs = ranks[: len(inside)], ranks[len(inside) :]
         cuts = np.unique(ranks)
         gaps = [(mine >= cut).mean() - (theirs >= cut).mean() for cut in cuts[:: max(len(cuts) // 500, 1)]]
-        yield Result(
-            self.name,
+        yield self.told_apart(
+            scene,
             "an individual in the data is distinguished from one outside",
-            self.adversary,
-            self.criterion,
-            area_under_curve(ranks, np.arange(len(ranks)) < len(inside)),
-            0.5,
-            len(people) + len(others),
-            scene.seed,
+            ranks,
+            np.arange(len(ranks)) < len(inside),
             persons=scene.over_original(people, np.searchsorted(np.sort(theirs), mine) / len(theirs)),
             details={
                 "advantage": float(max(gaps, default=0.0)),

@@ -14,7 +14,7 @@ from shoal.attacks.result import Adversary, Criterion, Result
 from shoal.attacks.scene import Scene
 from shoal.attacks.withheld import Judge, posterior
 from shoal.models.alpha_k_anonymity import AlphaKAnonymity
-from shoal.models.model import Model, Need
+from shoal.models.model import Model, Need, least_size
 from shoal.recoding.nodes import Floats, Ints
 
 _ROOM = 1 << 27  # individuals times values of a column that is attacked, at most
@@ -162,8 +162,7 @@ class _WithoutNeed:
 
 def _least(scene: Scene) -> int:
     """Return the smallest size of a group that can be published: smaller ones fail, whatever their values."""
-    sizes = [getattr(model, "k", None) or 1 for model in scene.requirements]
-    return max([2, *sizes])
+    return max(2, least_size(scene.requirements))
 
 
 def _without(publication: Publication, values: Ints, size: int) -> tuple[Floats, Floats]:

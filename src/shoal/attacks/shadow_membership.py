@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from shoal.analyses.area import area_under_curve
 from shoal.attacks.attack import ATTACKS, Attack, AttackNeed
 from shoal.attacks.membership import at_few_alarms, raw_ceiling
 from shoal.attacks.people import KnownPeople
@@ -58,15 +57,11 @@ class ShadowMembership(Attack):
         real = np.concatenate([_density(scene, people), _density(scene, others)])
         ratios = _ratios(densities, inside, real)
         mine, theirs = ratios[: len(people)], ratios[len(people) :]
-        yield Result(
-            self.name,
+        yield self.told_apart(
+            scene,
             "an individual in the data is distinguished from one outside by a likelihood ratio",
-            self.adversary,
-            self.criterion,
-            area_under_curve(ratios, np.arange(len(ratios)) < len(mine)),
-            0.5,
-            len(ratios),
-            scene.seed,
+            ratios,
+            np.arange(len(ratios)) < len(mine),
             ceiling=raw_ceiling(scene, people, others),
             persons=scene.over_original(people, np.searchsorted(np.sort(theirs), mine) / len(theirs)),
             details={"shadows": len(made), **at_few_alarms(mine, theirs)},

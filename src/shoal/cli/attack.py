@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from shoal.attacks.battery import Attacked
     from shoal.attacks.result import Result
+    from shoal.dataset.dataset import Dataset
 
 Policy = Annotated[Path | None, typer.Option("--policy", "-p", help="Policy file with roles and hierarchies.")]
 
@@ -95,15 +96,8 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
                 "pictures": pictures,
             }
         )
-        dataset = given.dataset_of(original, options, chosen, notes)
-        with progress_bar() as hook:
-            tried = shoal.attack(dataset, release, attacks=given.names(only), targets=targets, seed=seed, progress=hook)
-        if json:
-            document("attack", tried.to_dict())
-            return
-        each_table(tried.tables, show, console())
-        found = {note: None for one in tried.tables.values() for note in _notes(one)}
-        notes.show_last((*tried.notes, *found))
+        settings = {"attacks": given.names(only), "targets": targets, "seed": seed}
+        _of_dataset(given.dataset_of(original, options, chosen, notes), release, settings, notes, json=json)
         return
     table = given.load(original, options, chosen, notes)
     with progress_bar() as hook:
@@ -138,6 +132,20 @@ def attack(  # noqa: PLR0913, PLR0917 - options of a command
         return
     show(attacked, console())
     notes.show_last(_notes(attacked))
+
+
+def _of_dataset(dataset: "Dataset", release: Any, settings: dict[str, Any], notes: Notes, *, json: bool) -> None:
+    """Attack the tables of a dataset, and print the results."""
+    import shoal
+
+    with progress_bar() as hook:
+        tried = shoal.attack(dataset, release, progress=hook, **settings)
+    if json:
+        document("attack", tried.to_dict())
+        return
+    each_table(tried.tables, show, console())
+    found = {note: None for one in tried.tables.values() for note in _notes(one)}
+    notes.show_last((*tried.notes, *found))
 
 
 def _notes(attacked: "Attacked") -> Iterator[str]:

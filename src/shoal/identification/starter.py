@@ -14,6 +14,7 @@ from shoal.identification.finding import Finding
 from shoal.identification.proposal import Confidence
 from shoal.identification.purpose import DEFAULT, PURPOSES, Purpose
 from shoal.identification.shape import Form
+from shoal.models.model import least_size
 from shoal.presets.preset import PRESETS
 from shoal.table.column import Column
 from shoal.table.role import Role
@@ -112,7 +113,7 @@ def context_of(purpose: Purpose) -> str:
 def _least(purpose: Purpose) -> int:
     """Return the class size that the requirements of a purpose ask for; 1 if they ask for none."""
     models = [criterion.requirement() for criterion in PRESETS[purpose.preset].criteria]
-    return max((getattr(model, "k", None) or 1 for model in models), default=1)
+    return least_size(models)
 
 
 def _line(table: Table, finding: Finding, width: int, least: int) -> str:

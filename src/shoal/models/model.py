@@ -216,6 +216,16 @@ class Model(Checked):
             )
 
 
+def least_size(models: Iterable["Model"]) -> int:
+    """Return the largest class size that models require; 1 if none requires any.
+
+    >>> from shoal.models.k_anonymity import KAnonymity
+    >>> least_size([KAnonymity(k=5), KAnonymity(k=11)]), least_size([])
+    (11, 1)
+    """
+    return max((getattr(model, "k", None) or 1 for model in models), default=1)
+
+
 def _written(value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{key}: {_written(part)}" for key, part in value.items())

@@ -20,7 +20,7 @@ from shoal.identification.patterns.pattern import Pattern
 from shoal.identification.shape import Form, Shape
 from shoal.models.evidence import Gatherer
 from shoal.models.k_anonymity import KAnonymity
-from shoal.models.model import Model, Need
+from shoal.models.model import Model, Need, least_size
 from shoal.models.pairs import with_pairs
 from shoal.policy.policy import Policy
 from shoal.population import Population
@@ -146,10 +146,10 @@ class Case:
     @cached_property
     def asked_of_sizes(self) -> tuple[tuple[str, str, Model], ...]:
         """The class sizes that models of sensitive values demand, which buckets do not give to quasi-identifiers."""
-        sizes = [getattr(model, "k", None) or 1 for model in self.asked_of_values]
-        if max(sizes, default=1) < 2:
+        least = least_size(self.asked_of_values)
+        if least < 2:
             return ()
-        model = KAnonymity.model_validate({"k": max(sizes)})
+        model = KAnonymity.model_validate({"k": least})
         return (("policy", "as part of a requirement on sensitive values", model),)
 
     @property

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import ModelError, PolicyError, ReleaseError
+from shoal.models.model import least_size
 from shoal.policy.policy import Policy
 from shoal.progress import Hook, Progress
 from shoal.qualities.quality import QUALITIES, Quality
@@ -65,7 +66,7 @@ def _of_sufficient_size(case: Case, threads: int, progress: Hook) -> Release:
 
     Which records are generalised and suppressed is a function of the quasi-identifiers and this one number.
     """
-    size = max([1, *(getattr(model, "k", None) or 1 for _, _, model in case.asked)])
+    size = least_size(model for _, _, model in case.asked)
     size = max([size, *(ceil(model.distinct) for model in case.met_by_size)])
     while size <= case.persons:
         progress(Progress(f"classes of at least {size:,}", 0))

@@ -8,7 +8,7 @@ import numpy as np
 
 from shoal.errors import PolicyError
 from shoal.kernels.grouping import group_rows
-from shoal.models.model import Model
+from shoal.models.model import Model, least_size
 from shoal.progress import Hook, silent
 from shoal.qualities.correlations import contingency, cramer
 from shoal.release.case import Case
@@ -50,7 +50,7 @@ def separated(case: Case, transformation: Transformation, progress: Hook = silen
             quasi=table.quasi,
             insensitive=_insensitive(case),
             distinct=_distinct(required),
-            least=_least(required),
+            least=least_size(required),
             places=places,
             records=partial(sliceable, case, transformation, records),
             classes=partial(_classes, transformation),
@@ -105,11 +105,6 @@ def _insensitive(case: Case) -> tuple[str, ...]:
 def _distinct(models: tuple[Model, ...]) -> int:
     """Return the largest number of different values that a model demands of a class."""
     return ceil(max((model.distinct for model in models), default=1))
-
-
-def _least(models: tuple[Model, ...]) -> int:
-    """Return the largest number of individuals that a model demands of a class."""
-    return max((getattr(model, "k", None) or 1 for model in models), default=1)
 
 
 def _association(table: Table, name: str, other: str) -> float:

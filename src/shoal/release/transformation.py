@@ -12,6 +12,7 @@ from shoal.classes.shown import counted_rows
 from shoal.engines.protocol import DistinctRows
 from shoal.kernels.siphash import Words
 from shoal.kernels.translation import Codes, narrowest
+from shoal.models.model import least_size
 from shoal.recoding.recoding import Recoded, Recoding
 from shoal.release.case import Case
 from shoal.release.columns import labelled
@@ -115,7 +116,7 @@ def _cells(case: Case, treatment: Treatment, recoding: Recoding) -> dict[str, tu
     members = Members(rows.counts) if case.table.subject is None else counted_rows(case.table, rows.columns)[1]
     if treatment.moved is not None:  # they show the values of other rows
         members = replace(members, counts=np.where(treatment.moved, 0, members.counts))
-    least = max([2, *(getattr(model, "k", None) or 1 for model in case.models)])
+    least = max(2, least_size(case.models))
     shown = shown_by(recoding, case.show, members, least)
     for change in treatment.replaced:
         shown[change.name] = change.column, change.codes.astype(narrowest(max(change.column.size, 1)))

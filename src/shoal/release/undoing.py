@@ -12,15 +12,14 @@ from typing import TypeAlias
 import numpy as np
 
 from shoal.analyses.derivations import remaining
-from shoal.analyses.links import Floats, Link, Sample, Way, links
-from shoal.analyses.weighted_sums import fitted
+from shoal.analyses.links import Floats, Sample, links
+from shoal.analyses.weighted_sums import TOLD, fitted
 from shoal.errors import PolicyError
 from shoal.release.transformation import Transformation
 from shoal.table.role import Role
 from shoal.table.table import Table
 from shoal.words import share
 
-_TOLD = 0.05  # of the standard deviation: a column that leaves less unknown tells the values
 _MANY = 0.5  # share of the values that may not follow from other columns
 _VARIED = 10  # different numbers that coincide, so that it is no chance
 _PLACES = 6  # decimal places to which sums agree
@@ -60,8 +59,8 @@ Undoing: TypeAlias = tuple[tuple[str, ...], str]  # the columns that undo a pert
 def _related(table: Table, name: str, exact: Sequence[str], perturbed: Sequence[str]) -> Iterator[Undoing]:
     """Yield the columns that determine a column by a known relation."""
     for link in links(table, [name, *exact]):
-        others = tuple(sorted({*link.columns, link.told} - {name}))
-        if name in _determined(link) and not {*perturbed} & {*others} and _is_told_often(table, name):
+        others = tuple(sorted(link.determining(name)))
+        if others and not {*perturbed} & {*others} and _is_told_often(table, name):
             yield others, "its values follow from"
 
 
@@ -89,7 +88,7 @@ def _told(sample: Sample, name: str, exact: Sequence[str]) -> Iterator[Undoing]:
     """Yield the columns that tell the values of a column almost exactly, by whatever function."""
     for other in exact if name in sample.numbers else ():
         rest = remaining(sample.numbers[name], sample.numbers[other]) if other in sample.numbers else None
-        if rest is not None and rest < _TOLD:
+        if rest is not None and rest < TOLD:
             yield (other,), f"its values follow, up to {share(rest)} of their standard deviation, from"
 
 
@@ -151,10 +150,3 @@ def is_exact(table: Table, transformation: Transformation, name: str) -> bool:
     if name in transformation.cells:
         return bool(transformation.cells[name][0].values.equals(table[name].values))
     return name in {*table.sensitive, *table.with_role(Role.INSENSITIVE)}
-
-
-def _determined(link: Link) -> Iterator[str]:
-    """Yield the columns whose values follow from the others of a link."""
-    yield link.told
-    if link.both or link.way is not Way.DETERMINES:
-        yield from link.columns
